@@ -1,0 +1,101 @@
+# Needs make and Python 3.11 or later with pip; everything else comes from the lock files.
+#   make test PYTHON=python3.13 VENV=.venv-3.13      another Python, beside the first
+
+PYTHON  ?= python3
+VENV    ?= .venv
+WORKERS ?= 2
+
+# One thread for linear algebra: processes are the parallelism, and sums keep their order.
+export OMP_NUM_THREADS      ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+BIN     := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet
+LOCKED  := $(INSTALL) --require-hashes --only-binary :all:
+ITSELF  := $(INSTALL) --no-index --no-deps --no-build-isolation --editable .
+PYTEST  := $(BIN)/pytest --quiet --numprocesses $(WORKERS)
+UV      := uv==0.13.7
+COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --system-certs --upgrade --universal \
+           --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-annotate
+
+say = @printf '%-10s %s\n'
+
+.DEFAULT_GOAL := help
+.PHONY: help reproduce test lint test-slow mutants bench lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+reproduce: $(VENV)/.core $(VENV)/.fresh ## reproduce figure 1 of the paper
+	$(say) reproduce 'figure 1'
+	@$(BIN)/soids reproduce figure1
+
+# Two threads for Numba: enough to test that results do not depend on their number.
+test test-slow: export NUMBA_NUM_THREADS ?= 2
+
+test: lint $(VENV)/.dev $(VENV)/.fresh ## style, types, imports and tests
+	$(say) pytest 'all but the slow tests'
+	@$(PYTEST)
+	$(say) pytest 'kernels as plain Python'
+	@NUMBA_DISABLE_JIT=1 $(PYTEST) tests/test_kernels*.py
+
+lint: $(VENV)/.dev ## style, types and imports only
+	$(say) ruff 'style'
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet || { $(BIN)/ruff format --diff --quiet; exit 1; }
+	$(say) mypy 'types'
+	@$(BIN)/mypy --no-error-summary
+	$(say) imports 'direction'
+	@report=$$($(BIN)/lint-imports 2>&1) || { printf '%s\n' "$$report"; exit 1; }
+
+test-slow: $(VENV)/.dev $(VENV)/.fresh ## the tests that take minutes
+	$(say) pytest 'the slow tests'
+	@$(PYTEST) -m slow
+
+mutants: $(VENV)/.dev $(VENV)/.fresh ## break the code on purpose: do the tests notice?
+	$(say) mutants 'tests/mutants.py'
+	@$(BIN)/python tests/mutants.py
+
+bench: $(VENV)/.dev $(VENV)/.fresh ## measure mixing and speed
+	$(say) bench 'mixing'
+	@$(BIN)/python benchmarks/mixing.py
+	$(say) bench 'speed'
+	@$(BIN)/python benchmarks/speed.py
+
+lock: $(VENV)/.python ## renew the lock files
+	$(say) lock 'requirements.lock, requirements-dev.lock'
+	@$(INSTALL) --only-binary :all: $(UV)
+	@$(COMPILE) --group build --output-file requirements.lock >/dev/null
+	@$(COMPILE) --group dev --constraints requirements.lock --output-file requirements-dev.lock >/dev/null
+
+clean: ## remove all that was made here, except results
+	$(say) clean '$(VENV), caches, dist'
+	@rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
+
+# Stamps: a step is done again only when what it depends on has changed.
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo 'soids needs Python 3.11 or later; choose one with: make PYTHON=python3.13 ...' >&2; exit 1; }
+	$(say) venv '$(VENV)'
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.core: requirements.lock pyproject.toml $(VENV)/.python
+	$(say) install 'requirements.lock, soids'
+	@$(LOCKED) --requirement requirements.lock
+	@$(ITSELF)
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock pyproject.toml $(VENV)/.python
+	$(say) install 'requirements-dev.lock, soids'
+	@$(LOCKED) --requirement requirements-dev.lock
+	@$(ITSELF)
+	@touch $@
+
+# Numba recompiles a kernel when its own file changes, not when one that it calls does: forget all.
+$(VENV)/.fresh: $(VENV)/.python $(wildcard src/soids/kernels/*.py)
+	@find src -name '*.nb[ic]' -delete
+	@touch $@

@@ -1,0 +1,76 @@
+"""The array types, and the checks at the door: whatever passes is float64, finite, of moderate
+size, read-only.
+"""
+
+import math
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+# Squares and their sums over any horizon stay far from overflow, and the gram keeps some precision.
+LARGEST = 1e12
+
+
+def as_floats(value: object, name: str) -> Floats:
+    """A new float64 array of finite, moderate numbers, or an error that names the argument."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold real numbers, got an array of type {array.dtype}")
+    array = array.astype(np.float64)
+    if not (np.abs(array) <= LARGEST).all():  # false for NaN too
+        where = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
+        spot = f"{name}[{', '.join(map(str, where))}]" if where else name
+        bad = float(array[where])
+        remedy = "rescale it" if math.isfinite(bad) else "drop or impute it"
+        raise ValueError(
+            f"{spot} must be finite and at most {LARGEST:g} in size, got {bad}: {remedy}"
+        )
+    return array
+
+
+def as_actions(actions: object, dimension: int) -> Floats:
+    """An action set (K, d), checked."""
+    array = as_floats(actions, "actions")
+    if array.ndim != 2 or array.shape[1] != dimension:
+        raise ValueError(
+            f"actions must have shape (K, {dimension}), one action a row, got {array.shape}"
+        )
+    if len(array) == 0:
+        raise ValueError(f"actions must hold at least one action, got shape {array.shape}")
+    array.flags.writeable = False
+    return array
+
+
+def as_number(value: object, name: str, low: float = -math.inf, *, strict: bool = False) -> float:
+    """A finite number of moderate size, not below ``low`` (above it if ``strict``)."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu":
+            return as_number(value.item(), name, low, strict=strict)
+        raise ValueError(f"{name} must be a real number, got {value!r}")
+    number = float(value)
+    if not abs(number) <= LARGEST:
+        raise ValueError(f"{name} must be finite and at most {LARGEST:g} in size, got {number}")
+    if number < low or (strict and number == low):
+        raise ValueError(
+            f"{name} must be {'above' if strict else 'at least'} {low:g}, got {number:g}"
+        )
+    return number
+
+
+def as_count(value: object, name: str, low: int = 1, high: int | None = None) -> int:
+    """A whole number in ``low..high``."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        raise ValueError(f"{name} must be a whole number, got {value!r}")
+    count = int(value)
+    if count < low or (high is not None and count > high):
+        span = f"at least {low}" if high is None else f"in {low}..{high}"
+        raise ValueError(f"{name} must be {span}, got {count}")
+    return count

@@ -1,0 +1,75 @@
+"""What has been seen so far, as sums: their size does not grow with the rounds, and their order
+never matters.
+
+Notation
+    gram    (d, d)  sum of a a'            moment (d,)  sum of reward * a
+    total   (d,)    sum of a               energy       sum of reward**2
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from soids.arrays import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Menu:
+    """A set of actions on offer; most worlds offer the same one again and again."""
+
+    actions: Floats  # (K, d)
+
+    @cached_property
+    def columns(self) -> Floats:  # (d, K)
+        """The actions feature by feature: a sparse parameter touches only its own features."""
+        return np.ascontiguousarray(self.actions.T)
+
+    def same(self, other: "Menu") -> bool:
+        return self is other or np.array_equal(self.actions, other.actions)
+
+
+class Evidence(NamedTuple):
+    """Sufficient statistics of all rewards observed, and how often each menu was on offer."""
+
+    gram: Floats  # (d, d)
+    moment: Floats  # (d,)
+    total: Floats  # (d,)
+    energy: float
+    rounds: int
+    menus: tuple[Menu, ...]
+    counts: tuple[int, ...]
+
+    @classmethod
+    def empty(cls, dimension: int) -> "Evidence":
+        zeros = np.zeros(dimension)
+        return cls(np.zeros((dimension, dimension)), zeros, zeros, 0.0, 0, (), ())
+
+    def add(self, menu: Menu, action: Floats, reward: float) -> "Evidence":
+        """The evidence after one more action chosen from the menu, and its reward."""
+        known = next((i for i, other in enumerate(self.menus) if other.same(menu)), None)
+        if known is None:
+            menus, counts = (*self.menus, menu), (*self.counts, 1)
+        else:
+            menus = self.menus
+            counts = (*self.counts[:known], self.counts[known] + 1, *self.counts[known + 1 :])
+        return Evidence(
+            self.gram + np.outer(action, action),
+            self.moment + reward * action,
+            self.total + action,
+            self.energy + reward**2,
+            self.rounds + 1,
+            menus,
+            counts,
+        )
+
+    def scale(self) -> float:
+        """The parameter size that the rewards suggest: exact without noise if features are
+        independent.
+
+        >>> Evidence.empty(3).scale()
+        1.0
+        """
+        spread = float(np.trace(self.gram)) / len(self.moment)
+        return (self.energy / spread) ** 0.5 if self.energy > 0 and spread > 0 else 1.0

@@ -1,0 +1,171 @@
+"""Trading regret for information: surrogate quantities and the ratio between them.
+
+Notation, as in the paper
+    regret  (K,)  surrogate regret of each action, under the optimistic posterior
+    gain    (K,)  surrogate information gain of each action
+    power         exponent of the regret: 2 when data are rich, 3 when they are poor
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from soids.arrays import Floats
+from soids.kernels.edge import best_edge
+from soids.particles import Particles
+
+
+class TwoPoint(NamedTuple):
+    """A distribution over actions that puts mass on two of them at most."""
+
+    first: int
+    second: int
+    share: float  # mass of the second
+    ratio: float  # what it pays: regret**power / gain
+
+    def probability(self, index: int) -> float:
+        """The mass of one action."""
+        return (1.0 - self.share) * (index == self.first) + self.share * (index == self.second)
+
+    def draw(self, uniform: float) -> int:
+        """The action that a uniform number falls on."""
+        return self.second if uniform < self.share else self.first
+
+    def mean(self, values: Floats) -> float:
+        """The expectation of a quantity given for each action."""
+        return float((1.0 - self.share) * values[self.first] + self.share * values[self.second])
+
+
+def surrogate_regret(particles: Particles, actions: Floats) -> Floats:
+    """Expected shortfall of each action against the best one, equation (SR) of the paper.
+
+    >>> two = Particles(np.eye(2), np.eye(2) == 1, np.array([0.5, 0.5]))
+    >>> surrogate_regret(two, np.eye(2)).tolist()
+    [0.5, 0.5]
+    """
+    return shortfall(particles.thetas @ actions.T, particles.weights)
+
+
+def surrogate_gain(particles: Particles, actions: Floats) -> Floats:
+    """Half the variance of each action's mean reward, equation (SIG) of the paper.
+
+    >>> two = Particles(np.eye(2), np.eye(2) == 1, np.array([0.5, 0.5]))
+    >>> surrogate_gain(two, np.eye(2)).tolist()
+    [0.125, 0.125]
+    """
+    return half_variance(particles.thetas @ actions.T, particles.weights)
+
+
+def conditional_gain(particles: Particles, actions: Floats) -> Floats:
+    """Half the variance of each action's mean reward *explained by which action is best* (Hao et
+    al. 2021).
+    """
+    return half_explained_variance(particles.thetas @ actions.T, particles.weights)
+
+
+def shortfall(rewards: Floats, weights: Floats) -> Floats:
+    """Surrogate regret (K,) from the rewards (M, K) of weighted parameters."""
+    regret: Floats = np.maximum(weights @ rewards.max(axis=1) - weights @ rewards, 0.0)
+    return regret
+
+
+def half_variance(rewards: Floats, weights: Floats) -> Floats:
+    """Surrogate gain (K,) from the rewards (M, K) of weighted parameters."""
+    gain: Floats = 0.5 * (weights @ (rewards - weights @ rewards) ** 2)
+    return gain
+
+
+def half_explained_variance(rewards: Floats, weights: Floats) -> Floats:
+    """Hao et al.'s gain (K,): parameters are grouped by their best action, and groups replaced by
+    their means.
+    """
+    groups, group = np.unique(rewards.argmax(axis=1), return_inverse=True)
+    masses = np.bincount(group, weights, len(groups)).astype(np.float64)
+    sums = np.zeros((len(groups), rewards.shape[1]))
+    np.add.at(sums, group, weights[:, None] * rewards)
+    alive = masses > 0.0
+    return half_variance(sums[alive] / masses[alive, None], masses[alive])
+
+
+def information_ratio(regret: float, gain: float, power: float = 2.0) -> float:
+    """``regret**power / gain``: zero without regret, infinite if regret buys no information."""
+    if regret == 0.0:
+        return 0.0
+    return regret**power / gain if gain > 0.0 else float("inf")
+
+
+def minimise_ratio(regret: Floats, gain: Floats, power: float = 2.0) -> TwoPoint:
+    """The distribution over actions with the smallest ``regret**power / gain``, for a power of at
+    least 2.
+
+    The ratio is convex in (regret, gain), falls with gain and rises with regret, so the minimiser
+    sits on an edge of the upper hull of the points, where the optimum is closed form. No gain
+    anywhere: the least regret.
+
+    >>> float(minimise_ratio(np.array([1.0, 2.0]), np.array([0.0, 1.0])).ratio)
+    4.0
+    """
+    if power < 2.0:
+        raise ValueError(f"power must be at least 2, got {power}")
+    first, second = best_edge(regret, gain, power)
+    dearer, richer = regret[second] - regret[first], gain[second] - gain[first]
+    share = 0.0
+    if first != second:
+        # power * dearer * gain(share) = richer * regret(share), solved for the share of the second
+        # action
+        share = (regret[first] / dearer - power * gain[first] / richer) / (power - 1.0)
+        share = min(max(float(share), 0.0), 1.0)
+    paid, learned = regret[first] + share * dearer, gain[first] + share * richer
+    ratio = information_ratio(float(paid), float(learned), power)
+    return TwoPoint(int(first), int(second), share, ratio)
+
+
+def dual_ratio(regret: Floats, gain: Floats) -> tuple[float, float]:
+    """The smallest ``regret**2 / gain`` from below: ``max over l >= 0 of min over k of 2 l regret_k
+    - l**2 gain_k``.
+
+    Returns the maximising price ``l`` of information and the maximum, which equals the primal
+    minimum. The function is concave in ``l``, so its maximum is found by bisection on the sign of
+    its slope.
+
+    >>> price, ratio = dual_ratio(np.array([1.0, 2.0]), np.array([0.0, 1.0]))
+    >>> round(price, 9), round(ratio, 9)
+    (2.0, 4.0)
+    """
+    if regret.min() == 0.0:
+        return 0.0, 0.0
+    if gain.max() == 0.0:
+        return float("inf"), float("inf")
+    low, high = 0.0, float(2.0 * regret.max() / gain.max())
+    while True:
+        middle = 0.5 * (low + high)
+        values = middle * (2.0 * regret - middle * gain)
+        active = int(np.argmin(values))
+        if not low < middle < high:
+            return middle, float(values[active])
+        if regret[active] > middle * gain[active]:
+            low = middle
+        else:
+            high = middle
+
+
+def obedient(rewards: Floats, weights: Floats, actions: Floats) -> Floats:
+    """The distribution (K,) of the best action of a sampled parameter: Thompson sampling, or FGTS
+    if optimistic.
+
+    Ties go to the action with the fewest non-zero features, as the paper's appendix asks.
+    """
+    order = np.argsort(np.count_nonzero(actions, axis=1), kind="stable")
+    chosen = order[rewards[:, order].argmax(axis=1)]
+    return np.bincount(chosen, weights, len(actions)).astype(np.float64)
+
+
+def exploring(obedience: Floats, design: Floats, regret: Floats) -> Floats:
+    """The paper's mixture of FGTS with the exploratory design: its 3-ratio is at most ``27 s /
+    C_min``.
+    """
+    own, explored = float(obedience @ regret), float(design @ regret)
+    if explored <= own:
+        return design
+    share = min(1.0, own / (2.0 * (explored - own)))
+    return (1.0 - share) * obedience + share * design

@@ -1,0 +1,51 @@
+"""The parts of the log density that change as evidence arrives: fit and optimism, for a whole cloud
+at once.
+"""
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+
+@njit(cache=True, parallel=True)
+def fits(thetas, gram, moment, drift):
+    """``theta' gram theta - 2 moment' theta`` and ``drift' theta`` of every row, at a cost that
+    counts supports.
+    """
+    squares = np.empty(thetas.shape[0])
+    drifts = np.empty(thetas.shape[0])
+    for m in prange(thetas.shape[0]):
+        theta = thetas[m]
+        active = np.flatnonzero(theta)
+        square, along = 0.0, 0.0
+        for i in active:
+            inner = -2.0 * moment[i]
+            for j in active:
+                inner += gram[i, j] * theta[j]
+            square += theta[i] * inner
+            along += drift[i] * theta[i]
+        squares[m], drifts[m] = square, along
+    return squares, drifts
+
+
+@njit(cache=True, parallel=True)
+def optimism(rewards, starts, tilts):
+    """Two versions of the optimistic term, (M,) each: tilted best rewards, and the log-sum-exp that
+    bounds them.
+    """
+    best = np.zeros(rewards.shape[0])
+    soft = np.zeros(rewards.shape[0])
+    for m in prange(rewards.shape[0]):
+        for menu in range(tilts.size):
+            tilt = tilts[menu]
+            if tilt == 0.0:
+                continue
+            row = rewards[m, starts[menu] : starts[menu + 1]]
+            top = row.max()
+            total = 0.0
+            for n in range(row.size):
+                total += math.exp(tilt * (row[n] - top))
+            best[m] += tilt * top
+            soft[m] += tilt * top + math.log(total)
+    return best, soft

@@ -1,0 +1,70 @@
+"""One sweep of a cloud whose spike is a narrow Laplace density: no exact zeros, every coordinate
+moves.
+
+Notation as in ``sparse``; ``included`` (M, d) says which coordinates are drawn from the slab.
+"""
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+from soids.kernels.normal import invert_mass, log_mass
+from soids.kernels.sparse import block, draw_arms, fields, rate_actions
+
+
+@njit(cache=True)
+def spike_or_slab(slope, precision, slab_precision, spike_scale, odds, u):
+    """Draw one coordinate and its label: a Gaussian slab, or the left or right half of a Laplace
+    spike.
+
+    ``odds`` are the log odds of the slab's density, at its peak, over the spike's at its own.
+    """
+    rise = 1.0 / spike_scale
+    slab = odds + log_mass(slope, precision + slab_precision, -math.inf, math.inf)
+    left = log_mass(slope + rise, precision, -math.inf, 0.0)
+    right = log_mass(slope - rise, precision, 0.0, math.inf)
+    top = max(slab, left, right)
+    slab, left, right = math.exp(slab - top), math.exp(left - top), math.exp(right - top)
+    u *= slab + left + right
+    if u < slab:
+        return True, invert_mass(slope, precision + slab_precision, -math.inf, math.inf, u / slab)
+    if u < slab + left:
+        return False, invert_mass(slope + rise, precision, -math.inf, 0.0, (u - slab) / left)
+    share = min((u - slab - left) / right, 1.0)
+    return False, invert_mass(slope - rise, precision, 0.0, math.inf, share)
+
+
+@njit(cache=True, parallel=True)
+def sweep(
+    thetas, included, rewards, powers, gram, moment, drift, columns, starts, tilts,
+    log_odds, slab_precision, spike_scale,
+    coordinate_uniforms, arm_uniforms, block_normals,
+):  # fmt: skip
+    """The cloud after one arm, one pass over the coordinates and one block move of each particle's
+    slab.
+    """
+    thetas, included, rewards = thetas.copy(), included.copy(), rewards.copy()
+    d = thetas.shape[1]
+    for m in prange(thetas.shape[0]):
+        theta, label, power = thetas[m], included[m], powers[m]
+        pull = np.empty(d)
+        draw_arms(rewards[m], starts, tilts, columns, arm_uniforms[m], pull)
+        field = fields(theta, power, gram, moment, drift, pull)
+        size = np.count_nonzero(label)
+        for j in range(d):
+            old = theta[j]
+            precision = power * gram[j, j]
+            rest = size - label[j]
+            label[j], theta[j] = spike_or_slab(
+                field[j] + precision * old, precision, slab_precision, spike_scale,
+                log_odds[rest], coordinate_uniforms[m, j],
+            )  # fmt: skip
+            size = rest + label[j]
+            step = power * (theta[j] - old)
+            for i in range(d):
+                field[i] -= step * gram[j, i]
+        active = np.flatnonzero(label)
+        block(theta, field, power, math.inf, gram, slab_precision, active, block_normals[m])
+        rate_actions(theta, columns, rewards[m])
+    return thetas, included, rewards

@@ -1,0 +1,77 @@
+"""Why an action was chosen, in numbers and in one sentence."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from soids.arrays import Floats
+from soids.information import half_variance, shortfall
+from soids.policies.policy import Decision
+from soids.posteriors import Belief
+
+SPOKESMEN = 3  # features named in the sentence
+
+
+class Feature(NamedTuple):
+    """One feature's part in an action's expected reward."""
+
+    column: int
+    inclusion: float  # probability that it matters
+    contribution: float  # its share of the expected reward
+
+
+class Explanation(NamedTuple):
+    """What a policy believes of an action it chose."""
+
+    sentence: str
+    exploring: bool  # another action is expected to pay more
+    reward: float  # expected
+    deviation: float  # standard deviation of that expectation
+    regret: float  # against the best action of each plausible parameter
+    regret_of_safest: float  # the least regret on the menu
+    gain: float  # nats it is expected to teach
+    features: tuple[Feature, ...]  # by size of contribution
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def explain(decision: Decision, belief: Belief) -> Explanation:
+    """Account for a decision by a belief."""
+    particles = belief.particles()
+    rewards = belief.rewards_on(decision.menu)
+    regret = shortfall(rewards, particles.weights)
+    variance = 2.0 * half_variance(rewards, particles.weights)
+    index, safest = decision.index, int(regret.argmin())
+    expected = particles.weights @ rewards
+    gain = 0.5 * float(variance[index]) / belief.noise() ** 2
+    exploring = bool(regret[index] > regret[safest])
+    features = contributions(decision.action, particles.mean(), particles.inclusion())
+    spokesmen = " and ".join(
+        f"feature {f.column} ({f.contribution:+.3g}, matters with probability {f.inclusion:.2f})"
+        for f in features[:SPOKESMEN]
+    )
+    costs = (
+        f"exploring: {regret[index] - regret[safest]:.3g} more regret than the safest action"
+        if exploring
+        else "exploiting: no action has less expected regret"
+    )
+    deviation = float(np.sqrt(variance[index]))
+    sentence = (
+        f"Action {index}, chosen with probability {decision.probability:.2f}, is expected to earn "
+        f"{expected[index]:.3g} +- {deviation:.2g} and to teach {gain:.2g} nats; {costs}; "
+        f"what speaks loudest is {spokesmen or 'no feature'}."
+    )
+    return Explanation(
+        sentence, exploring, float(expected[index]), deviation,
+        float(regret[index]), float(regret[safest]), gain, features,
+    )  # fmt: skip
+
+
+def contributions(action: Floats, theta: Floats, inclusion: Floats) -> tuple[Feature, ...]:
+    """Every feature that plays a part in the expected reward of an action, the largest first."""
+    parts = action * theta
+    order = np.argsort(-np.abs(parts), kind="stable")
+    return tuple(
+        Feature(int(j), float(inclusion[j]), float(parts[j])) for j in order if parts[j] != 0.0
+    )

@@ -1,0 +1,42 @@
+"""The two verbs of a policy, and the record that travels between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from soids.arrays import Floats
+from soids.evidence import Menu
+
+
+class Information(NamedTuple):
+    """What a choice was expected to cost and to teach, under the policy's own belief.
+
+    Regret is in units of reward, gain in nats, the ratio in units of the noise.
+    """
+
+    regret: float
+    gain: float
+    ratio: float
+    rate: float  # learning rate of the optimistic posterior
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """One choice, with all that is needed to learn from its reward, whenever that comes."""
+
+    index: int
+    action: Floats  # (d,)
+    probability: float  # of this index, under the distribution it was drawn from
+    round: int  # the policy's own count of its choices, from 1
+    info: Information
+    menu: Menu
+
+
+class Policy(Protocol):
+    """Whoever can choose and learn."""
+
+    def choose(self, actions: Floats, rng: np.random.Generator) -> Decision: ...
+
+    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None: ...

@@ -1,0 +1,285 @@
+"""Four algorithms, one class: a posterior (plain or optimistic) and a way to act on it (obey or
+inquire).
+
+|                                | plain posterior | optimistic posterior |
+|--------------------------------|-----------------|----------------------|
+| obey one sampled parameter     | Thompson        | FGTS                 |
+| minimise the information ratio | SparseIDS       | SOIDS                |
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from soids.arrays import Floats, as_actions, as_count, as_number
+from soids.evidence import Evidence, Menu
+from soids.information import (
+    half_explained_variance,
+    half_variance,
+    information_ratio,
+    minimise_ratio,
+    obedient,
+    shortfall,
+)
+from soids.policies.explanation import Explanation, explain
+from soids.policies.policy import Decision, Information
+from soids.posteriors import POSTERIORS, Belief, Tuning
+from soids.rates import Progress, Rate, as_rate
+
+GAINS: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "full": half_variance,
+    "conditional": half_explained_variance,
+}
+
+
+class Memory(NamedTuple):
+    """All that a policy has learned."""
+
+    evidence: Evidence
+    belief: Belief | None = None  # as of the last choice
+    believed: Evidence | None = None  # the evidence it stands for
+    rate: float = 0.0  # and the learning rate
+    menu: Menu | None = None  # last on offer
+    decisions: int = 0
+    ratios: float = 0.0  # sum of the 2-ratios of the policies played
+    root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
+
+
+class PosteriorPolicy:
+    """Choose by a posterior over the parameter; see the four subclasses, which only set the
+    defaults.
+
+    ``sparsity``, ``radius`` (of an l1 ball that holds the parameter) and ``noise`` (standard
+    deviation) are learned if not told. ``posterior`` is a name or an object with an ``update``
+    method; ``rate`` a name, a number or a function of ``Progress``; ``gain`` is "full" (the
+    paper's) or "conditional" (Hao et al. 2021).
+    """
+
+    inquires: ClassVar[bool]
+    default_rate: ClassVar[str]
+    default_gain: ClassVar[str] = "full"
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        sparsity: int | None = None,
+        radius: float | None = None,
+        noise: float | None = None,
+        posterior: str | Any = "subset",
+        rate: str | float | Rate | None = None,
+        eta: float = 1.0,
+        gain: str | None = None,
+        particles: int = 100,
+        sweeps: int = 1,
+    ) -> None:
+        self.dimension = as_count(dimension, "dimension")
+        self.sparsity = None if sparsity is None else as_count(sparsity, "sparsity", 1, dimension)
+        self.radius = None if radius is None else as_radius(radius)
+        self.noise = None if noise is None else as_number(noise, "noise", 0.0, strict=True)
+        self.posterior = posterior
+        self.rate = self.default_rate if rate is None else rate
+        self.eta = as_number(eta, "eta", 0.0)
+        self.gain = self.default_gain if gain is None else gain
+        self.particles = as_count(particles, "particles", 2)
+        self.sweeps = as_count(sweeps, "sweeps")
+        self._rate = as_rate(self.rate)
+        self.model = self._find_model()
+        if self.gain not in GAINS:
+            raise ValueError(f"gain must be one of {', '.join(GAINS)}, got {gain!r}")
+        self.memory = Memory(Evidence.empty(self.dimension))
+        self.pending: set[int] = set()  # rounds whose reward has not come
+
+    def _find_model(self) -> Any:
+        if not isinstance(self.posterior, str):
+            if getattr(self.posterior, "dimension", self.dimension) != self.dimension:
+                theirs = self.posterior.dimension
+                raise ValueError(f"posterior must be for dimension {self.dimension}, got {theirs}")
+            if not callable(getattr(self.posterior, "update", None)):
+                raise ValueError(f"posterior must have a method update, got {self.posterior!r}")
+            return self.posterior
+        if self.posterior not in POSTERIORS:
+            names = ", ".join(POSTERIORS)
+            raise ValueError(
+                f"posterior must be an object or one of {names}, got {self.posterior!r}"
+            )
+        family = POSTERIORS[self.posterior]
+        return family(self.dimension, sparsity=self.sparsity, radius=self.radius, noise=self.noise)
+
+    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
+        """Choose one of the actions (K, d) on offer."""
+        if not isinstance(rng, np.random.Generator):
+            raise ValueError(
+                f"rng must be a numpy Generator (np.random.default_rng(seed)), got {rng!r}"
+            )
+        menu = self._find_menu(as_actions(actions, self.dimension))
+        rate = self._learning_rate(menu)
+        belief = self._update(rate, rng)
+        weights = belief.particles().weights
+        rewards = belief.rewards_on(menu)
+        regret = shortfall(rewards, weights)
+        gain = GAINS[self.gain](rewards, weights)
+        if self.inquires:
+            mixture = minimise_ratio(regret, gain)
+            index = mixture.draw(rng.random())
+            probability = mixture.probability(index)
+            paid, learned = mixture.mean(regret), mixture.mean(gain)
+        else:
+            distribution = obedient(rewards, weights, menu.actions)
+            index = int(rng.choice(len(distribution), p=distribution))
+            probability = float(distribution[index])
+            paid, learned = float(distribution @ regret), float(distribution @ gain)
+        unit = belief.noise()
+        ratio, cubed = (
+            information_ratio(paid / unit, learned / unit**2, power) for power in (2, 3)
+        )
+        old = self.memory
+        self.memory = Memory(
+            old.evidence, belief, old.evidence, rate, menu, old.decisions + 1,
+            old.ratios + ratio, old.root_ratios + math.sqrt(cubed),
+        )  # fmt: skip
+        self.pending.add(self.memory.decisions)
+        info = Information(paid, learned / unit**2, ratio, rate)
+        return Decision(index, menu.actions[index], probability, self.memory.decisions, info, menu)
+
+    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
+        """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
+        if isinstance(decision, Decision):
+            decisions, rewards = [decision], [reward]
+        elif isinstance(decision, Sequence) and isinstance(reward, Sequence | np.ndarray):
+            decisions, rewards = list(decision), list(reward)
+        else:
+            raise ValueError(
+                "decision must be what choose returned, or a list of those and a list of rewards, "
+                f"got {decision!r} and {reward!r}"
+            )
+        if len(decisions) != len(rewards):
+            raise ValueError(
+                f"reward must hold one number a decision ({len(decisions)}), got {len(rewards)}"
+            )
+        evidence, rounds = self.memory.evidence, set[int]()
+        for one, value in zip(decisions, rewards, strict=True):
+            self._check_pending(one, rounds)
+            evidence = evidence.add(one.menu, one.action, as_number(value, "reward"))
+            rounds.add(one.round)
+        self.memory = self.memory._replace(evidence=evidence)
+        self.pending -= rounds
+
+    def inclusion(self) -> Floats:  # (d,)
+        """The probability that each feature matters, given all rewards so far."""
+        return self._current_belief().particles().inclusion()
+
+    def explain(self, decision: Decision) -> Explanation:
+        """Why this action: what it was expected to cost and to teach, and which features speak for
+        it.
+        """
+        self._check_own(decision)
+        belief = self.memory.belief
+        if belief is None or decision.round != self.memory.decisions:
+            belief = self._current_belief()
+        return explain(decision, belief)
+
+    def _find_menu(self, actions: Floats) -> Menu:
+        """The menu with these actions; the one already known, if any: its arrays are ready."""
+        menu = Menu(actions)
+        known = (self.memory.menu, *self.memory.evidence.menus)
+        return next((old for old in known if old is not None and old.same(menu)), menu)
+
+    def _learning_rate(self, menu: Menu) -> float:
+        memory = self.memory
+        sparsity = float(self.sparsity or 1)
+        if self.sparsity is None and memory.belief is not None:
+            sparsity = max(1.0, float(memory.belief.particles().inclusion().sum()))
+        progress = Progress(
+            memory.evidence.rounds, self.dimension, sparsity,
+            memory.ratios, memory.root_ratios, menu.actions,
+        )  # fmt: skip
+        return as_number(self._rate(progress), "rate", 0.0)
+
+    def _update(self, rate: float, rng: np.random.Generator) -> Belief:
+        memory = self.memory
+        if memory.belief is None:
+            noise = 1.0
+        elif memory.believed is memory.evidence and memory.rate == rate:
+            return memory.belief
+        else:
+            noise = memory.belief.noise()
+        tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps)
+        updated: Belief = self.model.update(memory.belief, memory.evidence, tuning, rng)
+        return updated
+
+    def _current_belief(self) -> Belief:
+        """The belief for all evidence so far; drawn aside, so that asking changes nothing."""
+        menu = self.memory.menu or Menu(np.zeros((1, self.dimension)))
+        aside = np.random.default_rng(self.memory.decisions)
+        return self._update(self._learning_rate(menu), aside)
+
+    def _check_own(self, decision: object) -> None:
+        if not isinstance(decision, Decision):
+            raise ValueError(f"decision must be what choose returned, got {decision!r}")
+        if decision.action.shape != (self.dimension,):
+            raise ValueError(
+                f"decision must be for dimension {self.dimension}, got {decision.action.shape[0]}"
+            )
+        if not 1 <= decision.round <= self.memory.decisions:
+            made = self.memory.decisions
+            raise ValueError(
+                f"decision must be one of the {made} this policy made, got round {decision.round}"
+            )
+
+    def _check_pending(self, decision: Decision, also_seen: set[int]) -> None:
+        self._check_own(decision)
+        if decision.round not in self.pending or decision.round in also_seen:
+            raise ValueError(
+                f"decision of round {decision.round} has its reward already: observe it once"
+            )
+
+
+def as_radius(radius: object) -> float:
+    """A positive radius; infinity is allowed, for priors that stay proper without a ball."""
+    if radius == math.inf:
+        return math.inf
+    return as_number(radius, "radius", 0.0, strict=True)
+
+
+class SOIDS(PosteriorPolicy):
+    """Sparse Optimistic Information Directed Sampling: optimistic posterior, least information
+    ratio.
+
+    >>> policy = SOIDS(dimension=3, sparsity=1, radius=1.0, noise=0.1)
+    >>> rng = np.random.default_rng(0)
+    >>> for _ in range(10):
+    ...     decision = policy.choose(np.eye(3), rng)
+    ...     policy.observe(decision, reward=float(decision.index == 2))
+    >>> int(policy.inclusion().argmax())
+    2
+    """
+
+    inquires = True
+    default_rate = "balanced"
+
+
+class FGTS(PosteriorPolicy):
+    """Feel-Good Thompson Sampling (Zhang 2022): obey a draw from the optimistic posterior."""
+
+    inquires = False
+    default_rate = "balanced"
+
+
+class SparseIDS(PosteriorPolicy):
+    """Sparse IDS (Hao, Lattimore, Deng 2021): plain posterior, least ratio of regret to conditional
+    gain.
+    """
+
+    inquires = True
+    default_rate = "zero"
+    default_gain = "conditional"
+
+
+class Thompson(PosteriorPolicy):
+    """Thompson sampling: obey a draw from the plain posterior."""
+
+    inquires = False
+    default_rate = "zero"

@@ -1,0 +1,32 @@
+"""From evidence to beliefs: the posteriors, and the contract they share."""
+
+from typing import Protocol
+
+from soids.arrays import Floats
+from soids.evidence import Menu
+from soids.particles import Particles
+from soids.posteriors.gaussian import Gaussian
+from soids.posteriors.relaxed import Relaxed
+from soids.posteriors.spike_slab import SpikeSlab
+from soids.posteriors.subset import Subset
+from soids.posteriors.target import Tuning
+
+
+class Belief(Protocol):
+    """What a posterior believes after some evidence."""
+
+    def particles(self) -> Particles: ...
+
+    def rewards_on(self, menu: Menu) -> Floats: ...
+
+    def noise(self) -> float: ...
+
+
+POSTERIORS = {
+    "subset": Subset,
+    "spike_slab": SpikeSlab,
+    "relaxed": Relaxed,
+    "gaussian": Gaussian,
+}
+
+__all__ = ["POSTERIORS", "Belief", "Gaussian", "Relaxed", "SpikeSlab", "Subset", "Tuning"]

@@ -1,0 +1,115 @@
+"""The dense conjugate posterior: no sparsity, drawn directly."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from soids.arrays import Floats
+from soids.evidence import Evidence, Menu
+from soids.kernels.density import optimism
+from soids.particles import Particles
+from soids.posteriors.prior import noise_level, unit
+from soids.posteriors.smc import normalised
+from soids.posteriors.target import Tuning
+
+
+class Draws(NamedTuple):
+    """Independent draws from a dense posterior, weighted for its optimism."""
+
+    thetas: Floats  # (M, d)
+    weights: Floats  # (M,)
+    variance: float  # of the noise
+
+    def noise(self) -> float:
+        return float(np.sqrt(self.variance))
+
+    def rewards_on(self, menu: Menu) -> Floats:
+        return self.thetas @ menu.columns
+
+    def particles(self) -> Particles:
+        return Particles(self.thetas, np.ones(self.thetas.shape, dtype=bool), self.weights)
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Independent N(0, slab variance) coordinates; unknown noise is replaced by its conjugate
+    estimate.
+
+    With one menu on offer the optimistic posterior is a mixture of K Gaussians (one per arm) times
+    a bounded weight, so draws are exact and independent. With several menus the arms are drawn in
+    turn, ``sweeps`` times.
+    """
+
+    dimension: int
+    sparsity: int | None = None  # accepted as for the sparse priors, and of no effect
+    radius: float | None = None  # likewise
+    noise: float | None = None
+    slab_variance: float | None = None  # ten times the noise variance
+
+    def update(
+        self, draws: Draws | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
+    ) -> Draws:
+        """Draws from the optimistic posterior."""
+        prior_precision = 1.0 / (self.slab_variance or 10.0 * unit(self.noise, evidence) ** 2)
+        variance = self.noise_variance(evidence, prior_precision)
+        power = tuning.eta / variance
+        factor = cho_factor(
+            power * evidence.gram + prior_precision * np.eye(self.dimension), lower=True
+        )
+        plain = power * evidence.moment - tuning.rate * evidence.total
+        tilts = tuning.rate * np.array(evidence.counts, dtype=np.float64)
+        size = tuning.particles
+        if len(evidence.menus) == 1:
+            pulls = tilts[0] * evidence.menus[0].actions
+            solved = cho_solve(factor, (plain + pulls).T)
+            arm_weights = normalised(0.5 * ((plain + pulls).T * solved).sum(axis=0))
+            slopes = plain + pulls[rng.choice(len(pulls), size, p=arm_weights)]
+            thetas = gaussians(factor, slopes, rng)
+        else:
+            thetas = (
+                draws.thetas
+                if draws is not None
+                else gaussians(factor, np.tile(plain, (size, 1)), rng)
+            )
+            for _ in range(max(tuning.sweeps, 1)):
+                slopes = plain + drawn_pulls(thetas, evidence.menus, tilts, rng)
+                thetas = gaussians(factor, slopes, rng)
+        rewards = np.hstack(
+            [np.empty((size, 0)), *(thetas @ menu.columns for menu in evidence.menus)]
+        )
+        best, soft = optimism(
+            rewards, np.cumsum([0, *(len(m.actions) for m in evidence.menus)]), tilts
+        )
+        return Draws(thetas, normalised(best - soft), variance)
+
+    def noise_variance(self, evidence: Evidence, prior_precision: float) -> float:
+        """The noise variance, told or estimated from the ridge residuals."""
+        shape, scale = noise_level(self.noise, evidence)
+        if self.noise is not None:
+            return scale
+        ridge = evidence.gram + scale * prior_precision * np.eye(self.dimension)
+        explained = float(evidence.moment @ np.linalg.solve(ridge, evidence.moment))
+        misfit = max(evidence.energy - explained, 0.0)
+        return (scale + 0.5 * misfit) / (shape + 0.5 * evidence.rounds)
+
+
+def gaussians(factor: tuple[Floats, bool], slopes: Floats, rng: np.random.Generator) -> Floats:
+    """A draw from N(P^-1 slope, P^-1) for each row of slopes (M, d), by the factor of P."""
+    noise = solve_triangular(factor[0], rng.standard_normal(slopes.shape).T, lower=True, trans="T")
+    draws: Floats = (cho_solve(factor, slopes.T) + noise).T
+    return draws
+
+
+def drawn_pulls(
+    thetas: Floats, menus: tuple[Menu, ...], tilts: Floats, rng: np.random.Generator
+) -> Floats:
+    """The summed pull (M, d) of one arm per menu, each drawn from the softmax of its tilted
+    rewards.
+    """
+    pulls = np.zeros_like(thetas)
+    for menu, tilt in zip(menus, tilts, strict=True):
+        scores = tilt * (thetas @ menu.columns) + rng.gumbel(size=(len(thetas), len(menu.actions)))
+        pulls += tilt * menu.actions[scores.argmax(axis=1)]
+    return pulls

@@ -1,0 +1,107 @@
+"""A sparsity prior, in the form that the moves of the sampler use.
+
+A support of size k is grown by one coordinate at the price ``log_odds[k]``; which coordinates are
+in it never matters. Given the support, the active coordinates are uniform on an l1 ball or
+Gaussian, the others zero or Laplace.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from soids.arrays import Floats
+from soids.evidence import Evidence
+
+REACH = 30.0  # an unknown radius lies within this factor of what the rewards suggest
+
+
+class Span(NamedTuple):
+    """What is known of a positive number: it is log-uniform between two values, or known if they
+    are equal.
+    """
+
+    low: float
+    high: float
+
+    @property
+    def known(self) -> bool:
+        return self.low == self.high
+
+
+class Noise(NamedTuple):
+    """What is known of the noise variance: inverse gamma, or known if the shape is infinite."""
+
+    shape: float
+    scale: float  # of the inverse gamma, or the variance itself
+
+    @property
+    def known(self) -> bool:
+        return self.shape == math.inf
+
+
+class Prior(NamedTuple):
+    """A prior over sparse parameters; the defaults are those of the theory's subset prior."""
+
+    log_odds: Floats  # (largest size the moves may visit,)
+    largest: int  # sizes above it are visited by the moves and given weight zero
+    radius: Span
+    noise: Noise
+    smallest: int = 1
+    slab_precision: float = 0.0  # zero: uniform on the ball
+    spike_scale: float = 0.0  # zero: exact zeros
+
+    @property
+    def uniform_in_ball(self) -> bool:
+        return self.slab_precision == 0.0
+
+    def log_sizes(self) -> Floats:  # (largest size + 1,)
+        """Log prior weight of one support of each size."""
+        return np.concatenate([[0.0], np.cumsum(self.log_odds)])
+
+
+def subset_odds(dimension: int, largest: int) -> Floats:
+    """Log price of growing a support under ``2**-k / C(d, k)`` and the volume ``(2 R)**k / k!`` of
+    its ball.
+
+    The factor ``1 / (2 R)`` is left to the moves, which know each particle's radius.
+    """
+    k = np.arange(largest)
+    return np.log(0.5 * (k + 1) ** 2 / (dimension - k))
+
+
+def binomial_odds(dimension: int, sparsity: int | None) -> Floats:
+    """Log prior odds of one more inclusion: each feature with probability s / d, or with one that
+    is unknown.
+
+    An unknown probability is uniform on (0, 1); integrated out, it leaves the beta-binomial prior
+    on supports.
+    """
+    k = np.arange(dimension)
+    if sparsity is None:
+        return np.log((k + 1) / (dimension - k))
+    share = min(sparsity / dimension, 1 - 0.5 / dimension)  # s = d must leave the spike some mass
+    return np.full(dimension, math.log(share / (1 - share)))
+
+
+def ball(radius: float | None, evidence: Evidence) -> Span:
+    """A known radius, or all within reach of what the rewards suggest."""
+    if radius is not None:
+        return Span(radius, radius)
+    scale = evidence.scale()
+    return Span(scale / REACH, scale * REACH)
+
+
+def noise_level(noise: float | None, evidence: Evidence) -> Noise:
+    """Known noise, or a vague guess worth two rounds: a tenth of the rewards' mean square."""
+    if noise is not None:
+        return Noise(math.inf, noise**2)
+    mean_square = evidence.energy / evidence.rounds if evidence.energy > 0 else 1.0
+    return Noise(1.0, 0.1 * mean_square)
+
+
+def unit(noise: float | None, evidence: Evidence) -> float:
+    """The unit in which the paper's prior scales (slab variance 10, spike 0.1) are meant: the
+    noise, or a guess.
+    """
+    return noise if noise is not None else 0.2 * evidence.scale()

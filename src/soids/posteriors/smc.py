@@ -1,0 +1,265 @@
+"""Sequential Monte Carlo: one cloud of particles carried from round to round, exactly weighted.
+
+The moves leave invariant a *relaxed* target, in which the best reward is replaced by a log-sum-exp
+and supports may be one larger than allowed; a particle's share in the true target is a weight in
+[0, 1] on top of it. When evidence or learning rate change, particles are weighted by the ratio of
+the two targets, resampled if too few of them matter, and moved.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from soids.arrays import Bools, Floats
+from soids.evidence import Evidence, Menu
+from soids.kernels import relaxed, sparse
+from soids.kernels.density import fits, optimism
+from soids.particles import Particles
+from soids.posteriors.prior import Prior
+from soids.posteriors.target import Target, Tuning
+
+ALIVE = 0.5  # resample when the effective size falls under this share of the cloud
+ABRUPT = 0.1  # a step that leaves fewer alive is taken in several
+WARM_UP = 50  # sweeps from the empty support, where the prior has no direct draw
+
+
+class Cloud(NamedTuple):
+    """Particles with everything the next step needs."""
+
+    target: Target
+    thetas: Floats  # (M, d)
+    included: Bools  # (M, d)
+    radii: Floats  # (M,)
+    variances: Floats  # (M,)  of the noise
+    rewards: Floats  # (M, N)  of every action of every menu
+    log_density: Floats  # (M,)  of the relaxed target, up to a constant of the prior
+    log_truth: Floats  # (M,)  true target over relaxed target, at most zero
+    log_weights: Floats  # (M,)  with respect to the relaxed target
+
+    def noise(self) -> float:
+        """The standard deviation of the noise, as believed."""
+        return float(np.sqrt(normalised(self.log_weights) @ self.variances))
+
+    def rewards_on(self, menu: Menu) -> Floats:  # (M, K)
+        """The rewards of a menu's actions under every particle."""
+        if menu.columns is self.target.columns:
+            return self.rewards
+        rewards: Floats = sparse.all_rewards(self.thetas, menu.columns)
+        return rewards
+
+    def particles(self) -> Particles:
+        """The cloud as the true target weighs it."""
+        log_weights = self.log_weights + self.log_truth
+        if not np.isfinite(log_weights.max()):  # every support is one too large: trim nothing
+            log_weights = self.log_weights
+        return Particles(self.thetas, self.included, normalised(log_weights))
+
+
+def normalised(log_weights: Floats) -> Floats:
+    """Weights that sum to one."""
+    weights: Floats = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    return weights
+
+
+def effective_share(log_weights: Floats) -> float:
+    """Effective size over size; zero if no particle is left."""
+    if not np.isfinite(log_weights.max()):
+        return 0.0
+    return float(1.0 / (normalised(log_weights) ** 2).sum() / len(log_weights))
+
+
+def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
+    """A cloud for the prior alone, in the shape of a target whose evidence is yet to come."""
+    prior, dimension = target.prior, len(target.moment)
+    nothing = target.towards(target, 1.0)._replace(
+        gram=np.zeros_like(target.gram), moment=np.zeros(dimension), energy=0.0, rounds=0.0,
+        drift=np.zeros(dimension), tilts=np.zeros_like(target.tilts),
+    )  # fmt: skip
+    variances = draw_variances(prior, np.zeros(particles), 0.0, rng)
+    radii = np.full(particles, prior.radius.high)
+    thetas = np.zeros((particles, dimension))
+    if prior.uniform_in_ball:
+        radii *= (prior.radius.low / prior.radius.high) ** rng.random(particles)
+        thetas = uniform_in_balls(prior, radii, dimension, rng)
+    cloud = placed(nothing, thetas, thetas != 0.0, radii, variances)
+    for _ in range(0 if prior.uniform_in_ball else WARM_UP):
+        cloud = moved(cloud, rng)
+    return cloud
+
+
+def uniform_in_balls(
+    prior: Prior, radii: Floats, dimension: int, rng: np.random.Generator
+) -> Floats:
+    """Draws from the subset prior: a size with odds 2^-k, a support, a uniform point of its l1
+    ball.
+    """
+    thetas = np.zeros((len(radii), dimension))
+    sizes = np.arange(1, len(prior.log_odds) + 1)
+    odds = 0.5**sizes
+    for m, size in enumerate(rng.choice(sizes, len(radii), p=odds / odds.sum())):
+        # k + 1 exponentials over their sum are uniform on the simplex; the last is what the ball
+        # has to spare.
+        spacings = rng.standard_exponential(size + 1)
+        signs = rng.choice([-1.0, 1.0], size)
+        support = rng.choice(dimension, size, replace=False)
+        thetas[m, support] = radii[m] * signs * spacings[:-1] / spacings.sum()
+    return thetas
+
+
+def placed(
+    target: Target,
+    thetas: Floats,
+    included: Bools,
+    radii: Floats,
+    variances: Floats,
+    rewards: Floats | None = None,
+    log_weights: Floats | None = None,
+) -> Cloud:
+    """A cloud at the given parameters, its densities evaluated."""
+    prior = target.prior
+    if rewards is None:
+        rewards = sparse.all_rewards(thetas, target.columns)
+    squares, drifts = fits(thetas, target.gram, target.moment, target.drift)
+    best, soft = optimism(rewards, target.starts, target.tilts)
+    log_density = soft - drifts - 0.5 * target.eta * (target.energy + squares) / variances
+    if not prior.noise.known:
+        shape, scale = prior.noise
+        log_density -= (0.5 * target.eta * target.rounds + shape + 1.0) * np.log(
+            variances
+        ) + scale / variances
+    if not prior.uniform_in_ball:  # the scales of slab and spike may follow the rewards
+        slab = np.where(included, thetas, 0.0)
+        sizes = np.count_nonzero(included, axis=1)
+        log_density += prior.log_sizes()[sizes] - 0.5 * prior.slab_precision * (slab**2).sum(axis=1)
+    if prior.spike_scale > 0.0:
+        spread = np.abs(np.where(included, 0.0, thetas)).sum(axis=1)
+        log_density -= spread / prior.spike_scale + thetas.shape[1] * np.log(prior.spike_scale)
+    low, high = prior.radius
+    if not prior.uniform_in_ball:
+        radii = np.full(len(thetas), high)
+        log_density[np.abs(thetas).sum(axis=1) > high] = -np.inf
+    elif not prior.radius.known:
+        log_density[(radii < low) | (radii > high)] = -np.inf
+    log_truth = best - soft
+    log_truth[included.sum(axis=1) > prior.largest] = -np.inf
+    if log_weights is None:
+        log_weights = np.zeros(len(thetas))
+    return Cloud(
+        target, thetas, included, radii, variances, rewards, log_density, log_truth, log_weights
+    )
+
+
+def aimed(cloud: Cloud, target: Target) -> Cloud:
+    """The same particles, weighted for another target."""
+    same_actions = target.columns is cloud.target.columns
+    placed_anew = placed(
+        target, cloud.thetas, cloud.included, cloud.radii, cloud.variances,
+        cloud.rewards if same_actions else None, cloud.log_weights,
+    )  # fmt: skip
+    return placed_anew._replace(
+        log_weights=cloud.log_weights + placed_anew.log_density - cloud.log_density
+    )
+
+
+def resampled(cloud: Cloud, rng: np.random.Generator) -> Cloud:
+    """Equally weighted particles, each kept in proportion to its weight (systematic resampling)."""
+    size = len(cloud.thetas)
+    ladder = (rng.random() + np.arange(size)) / size
+    kept = np.minimum(np.searchsorted(np.cumsum(normalised(cloud.log_weights)), ladder), size - 1)
+    per_particle = {
+        name: getattr(cloud, name)[kept]
+        for name in Cloud._fields
+        if name not in ("target", "log_weights")
+    }
+    return cloud._replace(**per_particle, log_weights=np.zeros(size))
+
+
+def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
+    """The cloud after one sweep of moves that leave its target invariant."""
+    target, prior = cloud.target, cloud.target.prior
+    size, dimension = cloud.thetas.shape
+    powers = target.eta / cloud.variances
+    stage = (target.gram, target.moment, target.drift, target.columns, target.starts, target.tilts)
+    coordinate_uniforms = rng.random((size, dimension))
+    arm_uniforms = rng.random((size, len(target.tilts)))
+    block_normals = rng.standard_normal((size, len(prior.log_odds)))
+    if prior.spike_scale > 0.0:
+        thetas, included, rewards = relaxed.sweep(
+            cloud.thetas, cloud.included, cloud.rewards, powers, *stage,
+            prior.log_odds, prior.slab_precision, prior.spike_scale,
+            coordinate_uniforms, arm_uniforms, block_normals,
+        )  # fmt: skip
+    else:
+        thetas, rewards = sparse.sweep(
+            cloud.thetas, cloud.rewards, cloud.radii, powers, *stage,
+            prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball,
+            coordinate_uniforms, arm_uniforms, rng.random((size, 4)), block_normals,
+        )  # fmt: skip
+        included = thetas != 0.0
+    radii = draw_radii(prior, thetas, cloud.radii, rng)
+    variances = cloud.variances
+    if not prior.noise.known:
+        squares, _ = fits(thetas, target.gram, target.moment, target.drift)
+        misfits = target.eta * (target.energy + squares)
+        variances = draw_variances(prior, misfits, target.eta * target.rounds, rng)
+    return placed(target, thetas, included, radii, variances, rewards, cloud.log_weights)
+
+
+def draw_radii(prior: Prior, thetas: Floats, radii: Floats, rng: np.random.Generator) -> Floats:
+    """Radii given parameters: density ``R**(-k - 1)`` from the parameter's norm to the bound."""
+    if prior.radius.known:
+        return radii
+    low, high = prior.radius
+    sizes = np.count_nonzero(thetas, axis=1)
+    least = np.clip(np.abs(thetas).sum(axis=1), low, high)
+    beyond = rng.random(len(thetas)) * (1.0 - (least / high) ** sizes)
+    drawn: Floats = least * (1.0 - beyond) ** (-1.0 / sizes)
+    return drawn
+
+
+def draw_variances(
+    prior: Prior, misfits: Floats, rounds: float, rng: np.random.Generator
+) -> Floats:
+    """Noise variances given the (powered) residual sums of squares: conjugate inverse gamma."""
+    shape, scale = prior.noise
+    if prior.noise.known:
+        return np.full(len(misfits), scale)
+    return (scale + 0.5 * misfits) / rng.standard_gamma(shape + 0.5 * rounds, len(misfits))
+
+
+def follow(
+    cloud: Cloud | None, prior: Prior, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
+) -> Cloud:
+    """The cloud for new evidence, grown from the cloud of earlier evidence or from the prior."""
+    target = Target.of(evidence, prior, tuning.eta, tuning.rate)
+    return advance(cloud or start(target, tuning.particles, rng), target, rng, tuning.sweeps)
+
+
+def advance(cloud: Cloud, target: Target, rng: np.random.Generator, sweeps: int) -> Cloud:
+    """The cloud for a new target, which knows at least the evidence of the old one."""
+    while cloud.target is not target:
+        ahead = aimed(cloud, target)
+        if effective_share(ahead.log_weights) < ABRUPT:
+            ahead = halfway(cloud, target)
+        if effective_share(ahead.log_weights) < ALIVE:
+            ahead = resampled(ahead, rng)
+        for _ in range(sweeps):
+            ahead = moved(ahead, rng)
+        cloud = ahead
+    return cloud
+
+
+def halfway(cloud: Cloud, target: Target) -> Cloud:
+    """The cloud for the farthest target on the way that leaves enough particles alive."""
+    near, far = 0.0, 1.0
+    for _ in range(30):
+        middle = 0.5 * (near + far)
+        ahead = aimed(cloud, cloud.target.towards(target, middle))
+        if effective_share(ahead.log_weights) < ALIVE:
+            far = middle
+        else:
+            near = middle
+        if far - near < 0.05 * far:
+            break
+    return ahead

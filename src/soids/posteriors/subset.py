@@ -1,0 +1,38 @@
+"""The prior of the theory: a small random support, and a uniform point of its l1 ball."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from soids.evidence import Evidence
+from soids.posteriors.prior import Prior, ball, noise_level, subset_odds
+from soids.posteriors.smc import Cloud, follow
+from soids.posteriors.target import Tuning
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Supports of size 1..sparsity with odds ``2**-k / C(d, k)``, parameters uniform on the l1
+    ball.
+
+    What is not told is learned: a sparsity up to half the dimension, a radius, a noise level.
+    """
+
+    dimension: int
+    sparsity: int | None = None
+    radius: float | None = None
+    noise: float | None = None
+
+    def prior(self, evidence: Evidence) -> Prior:
+        """The prior, with what is not told as vague as the rewards' scale allows."""
+        largest = self.sparsity or max(1, self.dimension // 2)
+        # The moves may visit one size more, where a state has weight zero: a hard cap traps them.
+        odds = subset_odds(self.dimension, min(largest + 1, self.dimension))
+        noise = noise_level(self.noise, evidence)
+        return Prior(odds, largest, ball(self.radius, evidence), noise)
+
+    def update(
+        self, cloud: Cloud | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
+    ) -> Cloud:
+        """The cloud of the optimistic posterior, grown from that of an earlier one."""
+        return follow(cloud, self.prior(evidence), evidence, tuning, rng)

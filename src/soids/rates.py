@@ -1,0 +1,116 @@
+"""Learning rates: how optimistic the posterior is, as a function of the progress so far.
+
+The rate multiplies rewards in units of the noise. In the round after t observed rewards the
+posterior is tilted by rate(progress) with ``progress.rounds = t``, the paper's ``lambda_t``.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from soids.arrays import Floats, as_number
+from soids.designs import exploratory_design
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a learning rate may depend on."""
+
+    rounds: int  # rewards observed so far
+    dimension: int
+    sparsity: float  # as told, or as believed now
+    ratios: float = 0.0  # sum of the 2-ratios of the policies played
+    root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
+    actions: Floats | None = None  # (K, d)  the menu on offer
+
+    @property
+    def c_min(self) -> float:
+        """The smallest eigenvalue that the best exploratory design on the menu reaches."""
+        if self.actions is None:
+            raise ValueError("actions must be given to compute C_min, got None")
+        return exploratory_design(self.actions).value
+
+
+Rate = Callable[[Progress], float]
+
+
+def constant(value: float) -> Rate:
+    """The same learning rate in every round."""
+    return lambda progress: value
+
+
+def experiment(progress: Progress) -> float:
+    """The schedule of the paper's experiments.
+
+    >>> round(experiment(Progress(rounds=1000, dimension=100, sparsity=10)), 4)
+    0.0047
+    """
+    t, d, s = progress.rounds, progress.dimension, progress.sparsity
+    if t == 0:
+        return 0.5
+    log = math.log(math.e * d * t / s)
+    few: float = (log / t) ** (2 / 3)
+    return min(0.5, 0.1 * max(math.sqrt(s * log / (d * t)), few))
+
+
+def balanced(progress: Progress) -> float:
+    """Twice the schedule of the experiments: the default of SOIDS, for the reasons in
+    docs/defaults.md.
+    """
+    return min(0.5, 2.0 * experiment(progress))
+
+
+def rich(progress: Progress) -> float:
+    """Theorem 2's rate for many data, ``lambda^(2)``."""
+    t = progress.rounds + 1
+    return math.sqrt(3.0 * complexity(progress, t) / (128.0 * progress.dimension * t))
+
+
+def poor(progress: Progress) -> float:
+    """Theorem 2's rate for few data, ``lambda^(3)``."""
+    t = progress.rounds + 1
+    inner = complexity(progress, t) * math.sqrt(progress.c_min) / (t * math.sqrt(progress.sparsity))
+    return float(inner ** (2 / 3) / (4.0 * 6.0 ** (1 / 3)))
+
+
+def theorem2(progress: Progress) -> float:
+    """The rate of Theorem 2: the larger of the two, at most one half."""
+    return min(0.5, max(rich(progress), poor(progress)))
+
+
+def theorem3(progress: Progress) -> float:
+    """The rate of Theorem 3, driven by the information ratios of the policies played so far."""
+    s, d = progress.sparsity, progress.dimension
+    many = math.sqrt(s / (2.0 * d + progress.ratios))
+    if progress.c_min == 0.0:
+        return many
+    few = s / (3.0 * math.sqrt(6.0) * s / math.sqrt(progress.c_min) + progress.root_ratios)
+    return max(many, float(few ** (2 / 3)))
+
+
+def complexity(progress: Progress, rounds: int) -> float:
+    """``C_t = 5 + 2 s log(e d t / s)``."""
+    s = progress.sparsity
+    return 5.0 + 2.0 * s * math.log(math.e * progress.dimension * rounds / s)
+
+
+RATES: dict[str, Rate] = {
+    "balanced": balanced,
+    "experiment": experiment,
+    "theorem2": theorem2,
+    "theorem3": theorem3,
+    "zero": constant(0.0),
+}
+
+
+def as_rate(rate: object) -> Rate:
+    """A learning rate from its name, a number, or a function of progress."""
+    if isinstance(rate, str):
+        if rate not in RATES:
+            raise ValueError(
+                f"rate must be a number, a function or one of {', '.join(RATES)}, got {rate!r}"
+            )
+        return RATES[rate]
+    if callable(rate):
+        return rate
+    return constant(as_number(rate, "rate", 0.0))

@@ -1,0 +1,1 @@
+"""Running policies against bandits."""
