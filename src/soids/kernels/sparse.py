@@ -29,6 +29,19 @@ LOG_RARE = math.log(RARE)
 
 
 @njit(cache=True)
+def draw_index(scores, uniform):
+    """Draw an index from the softmax of scores."""
+    masses = np.exp(scores - scores.max())
+    target = uniform * masses.sum()
+    index = 0
+    reached = masses[0]
+    while reached < target and index < masses.size - 1:
+        index += 1
+        reached += masses[index]
+    return index
+
+
+@njit(cache=True)
 def draw_arms(rewards, starts, tilts, columns, uniforms, pull):
     """Draw one arm per menu from the softmax of its tilted rewards; write the sum of their pulls to
     ``pull``.
@@ -38,14 +51,7 @@ def draw_arms(rewards, starts, tilts, columns, uniforms, pull):
         first, last, tilt = starts[menu], starts[menu + 1], tilts[menu]
         if tilt == 0.0:
             continue
-        best = rewards[first:last].max()
-        masses = np.exp(tilt * (rewards[first:last] - best))
-        target = uniforms[menu] * masses.sum()
-        arm = 0
-        reached = masses[0]
-        while reached < target and arm < last - first - 1:
-            arm += 1
-            reached += masses[arm]
+        arm = draw_index(tilt * rewards[first:last], uniforms[menu])
         for j in range(pull.size):
             pull[j] += tilt * columns[j, first + arm]
 
@@ -124,13 +130,7 @@ def swap(theta, field, power, radius, gram, slab_precision, half_logs, uniforms)
         if theta[i] == 0.0:
             precision = power * gram[i, i] + slab_precision
             bounds[i] = bump_bound(field[i], precision, half_logs[i], slack)
-    masses = np.exp(bounds - bounds.max())
-    target = uniforms[1] * masses.sum()
-    chosen = 0
-    reached = masses[0]
-    while reached < target and chosen < d - 1:
-        chosen += 1
-        reached += masses[chosen]
+    chosen = draw_index(bounds, uniforms[1])
     # The bounds proposed, the masses decide: an independence step whose ratio is mass over bound.
     precision_new = power * gram[chosen, chosen] + slab_precision
     excess = log_mass(field[chosen], precision_new, -slack, slack) - bounds[chosen]
@@ -165,6 +165,73 @@ def cholesky(matrix):
             else:
                 matrix[i, i] = math.sqrt(total)
     return True
+
+
+@njit(cache=True)
+def exchange(theta, power, radius, gram, slab_precision, slopes, uniforms, normals):
+    """Take one active coordinate out, put one back and redraw all values, from their joint law.
+
+    Every candidate is weighed with all values integrated out, so a support that explains much played
+    actions as well as another can be reached although each single value is pinned. What falls
+    outside the ball is not accepted.
+    """
+    d = theta.size
+    active = np.flatnonzero(theta)
+    n = active.size - 1
+    if n < 0 or n >= normals.size:
+        return
+    out = min(int(uniforms[0] * active.size), n)
+    kept = np.empty(n, dtype=np.int64)
+    for a in range(n):
+        kept[a] = active[a + (a >= out)]
+    factor = np.empty((n, n))
+    shadow = np.empty((n, d))  # factor^-1 times the precision between kept and candidate
+    centre = np.empty(n)
+    for a in range(n):
+        for b in range(a + 1):
+            factor[a, b] = power * gram[kept[a], kept[b]]
+        factor[a, a] += slab_precision
+    if not cholesky(factor):
+        return
+    spread = power * np.diag(gram) + slab_precision
+    excess = slopes.copy()
+    least = 1e-12 * spread
+    for a in range(n):
+        centre[a] = slopes[kept[a]]
+        for i in range(d):
+            shadow[a, i] = power * gram[kept[a], i]
+        for b in range(a):
+            centre[a] -= factor[a, b] * centre[b]
+            for i in range(d):
+                shadow[a, i] -= factor[a, b] * shadow[b, i]
+        centre[a] /= factor[a, a]
+        for i in range(d):
+            shadow[a, i] /= factor[a, a]
+            spread[i] -= shadow[a, i] * shadow[a, i]
+            excess[i] -= shadow[a, i] * centre[a]
+    scores = np.empty(d)
+    for i in range(d):
+        free = theta[i] == 0.0 or i == active[out]
+        scores[i] = -math.inf
+        if free and spread[i] > least[i]:
+            scores[i] = 0.5 * (excess[i] * excess[i] / spread[i] - math.log(spread[i]))
+    if scores[active[out]] == -math.inf:
+        return
+    chosen = draw_index(scores, uniforms[1])
+    value = excess[chosen] / spread[chosen] + normals[n] / math.sqrt(spread[chosen])
+    length = abs(value)
+    for a in range(n - 1, -1, -1):
+        centre[a] += normals[a] - shadow[a, chosen] * value
+        for b in range(a + 1, n):
+            centre[a] -= factor[b, a] * centre[b]
+        centre[a] /= factor[a, a]
+        length += abs(centre[a])
+    if length > radius:
+        return
+    theta[active[out]] = 0.0
+    theta[chosen] = value
+    for a in range(n):
+        theta[kept[a]] = centre[a]
 
 
 @njit(cache=True)
@@ -260,7 +327,9 @@ def sweep(
             log_odds, floor, flip_uniforms[m],
         )  # fmt: skip
         swap(theta, field, power, radius, gram, slab_precision, half_logs, swap_uniforms[m])
-        active = np.flatnonzero(theta)
-        block(theta, field, power, radius, gram, slab_precision, active, block_normals[m])
+        slopes = power * moment - drift + pull
+        exchange(
+            theta, power, radius, gram, slab_precision, slopes, swap_uniforms[m, 4:], block_normals[m]
+        )
         rate_actions(theta, columns, rewards[m])
     return thetas, rewards

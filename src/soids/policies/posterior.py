@@ -58,7 +58,7 @@ class PosteriorPolicy:
     """
 
     inquires: ClassVar[bool]
-    default_rate: ClassVar[str]
+    optimistic: ClassVar[bool]
     default_gain: ClassVar[str] = "full"
 
     def __init__(
@@ -80,7 +80,7 @@ class PosteriorPolicy:
         self.radius = None if radius is None else as_radius(radius)
         self.noise = None if noise is None else as_number(noise, "noise", 0.0, strict=True)
         self.posterior = posterior
-        self.rate = self.default_rate if rate is None else rate
+        self.rate = self._default_rate() if rate is None else rate
         self.eta = as_number(eta, "eta", 0.0)
         self.gain = self.default_gain if gain is None else gain
         self.particles = as_count(particles, "particles", 2)
@@ -91,6 +91,12 @@ class PosteriorPolicy:
             raise ValueError(f"gain must be one of {', '.join(GAINS)}, got {gain!r}")
         self.memory = Memory(Evidence.empty(self.dimension))
         self.pending: set[int] = set()  # rounds whose reward has not come
+
+    def _default_rate(self) -> str:
+        # A radius that is told holds optimism back; without one, half as much is better.
+        return (
+            ("balanced" if self.radius is not None else "experiment") if self.optimistic else "zero"
+        )
 
     def _find_model(self) -> Any:
         if not isinstance(self.posterior, str):
@@ -258,14 +264,14 @@ class SOIDS(PosteriorPolicy):
     """
 
     inquires = True
-    default_rate = "balanced"
+    optimistic = True
 
 
 class FGTS(PosteriorPolicy):
     """Feel-Good Thompson Sampling (Zhang 2022): obey a draw from the optimistic posterior."""
 
     inquires = False
-    default_rate = "balanced"
+    optimistic = True
 
 
 class SparseIDS(PosteriorPolicy):
@@ -274,7 +280,7 @@ class SparseIDS(PosteriorPolicy):
     """
 
     inquires = True
-    default_rate = "zero"
+    optimistic = False
     default_gain = "conditional"
 
 
@@ -282,4 +288,4 @@ class Thompson(PosteriorPolicy):
     """Thompson sampling: obey a draw from the plain posterior."""
 
     inquires = False
-    default_rate = "zero"
+    optimistic = False

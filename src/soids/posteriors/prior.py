@@ -89,7 +89,7 @@ def ball(radius: float | None, evidence: Evidence) -> Span:
     if radius is not None:
         return Span(radius, radius)
     scale = evidence.scale()
-    return Span(scale / REACH, scale * REACH)
+    return Span(scale / REACH, scale * evidence.moment.size**0.5)
 
 
 def noise_level(noise: float | None, evidence: Evidence) -> Noise:

@@ -72,7 +72,7 @@ def effective_share(log_weights: Floats) -> float:
 def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
     """A cloud for the prior alone, in the shape of a target whose evidence is yet to come."""
     prior, dimension = target.prior, len(target.moment)
-    nothing = target.towards(target, 1.0)._replace(
+    nothing = target._replace(
         gram=np.zeros_like(target.gram), moment=np.zeros(dimension), energy=0.0, rounds=0.0,
         drift=np.zeros(dimension), tilts=np.zeros_like(target.tilts),
     )  # fmt: skip
@@ -194,7 +194,7 @@ def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
         thetas, rewards = sparse.sweep(
             cloud.thetas, cloud.rewards, cloud.radii, powers, *stage,
             prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball,
-            coordinate_uniforms, arm_uniforms, rng.random((size, 4)), block_normals,
+            coordinate_uniforms, arm_uniforms, rng.random((size, 6)), block_normals,
         )  # fmt: skip
         included = thetas != 0.0
     radii = draw_radii(prior, thetas, cloud.radii, rng)
@@ -241,6 +241,11 @@ def advance(cloud: Cloud, target: Target, rng: np.random.Generator, sweeps: int)
     while cloud.target is not target:
         ahead = aimed(cloud, target)
         if effective_share(ahead.log_weights) < ABRUPT:
+            if (
+                effective_share(aimed(cloud, cloud.target.towards(target, 0.0)).log_weights)
+                < ABRUPT
+            ):
+                cloud = start(target, len(cloud.thetas), rng)  # the prior's own scale has moved on
             ahead = halfway(cloud, target)
         if effective_share(ahead.log_weights) < ALIVE:
             ahead = resampled(ahead, rng)
@@ -251,15 +256,10 @@ def advance(cloud: Cloud, target: Target, rng: np.random.Generator, sweeps: int)
 
 
 def halfway(cloud: Cloud, target: Target) -> Cloud:
-    """The cloud for the farthest target on the way that leaves enough particles alive."""
-    near, far = 0.0, 1.0
-    for _ in range(30):
-        middle = 0.5 * (near + far)
-        ahead = aimed(cloud, cloud.target.towards(target, middle))
-        if effective_share(ahead.log_weights) < ALIVE:
-            far = middle
-        else:
-            near = middle
-        if far - near < 0.05 * far:
-            break
-    return ahead
+    """The cloud for a target on the way, near enough that half of the particles stay alive."""
+    share = 0.5
+    while True:
+        ahead = aimed(cloud, cloud.target.towards(target, share))
+        if effective_share(ahead.log_weights) >= ALIVE or share < 1e-9:
+            return ahead
+        share *= 0.5
