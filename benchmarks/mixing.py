@@ -21,7 +21,7 @@ from soids.posteriors import SpikeSlab, Subset, smc
 from soids.posteriors.target import Target
 from soids.rates import Progress, balanced
 
-FOURS = 10
+FOURS = 5
 WATCHED = 50  # rewards whose chains are judged
 
 
@@ -52,7 +52,9 @@ def chosen_evidence(bandit: SparseLinearBandit, rounds: int, seed: int) -> Evide
     return policy.memory.evidence
 
 
-def overdispersed(theta: np.ndarray, size: int, radius: float, rng: np.random.Generator) -> np.ndarray:
+def overdispersed(
+    theta: np.ndarray, size: int, radius: float, rng: np.random.Generator
+) -> np.ndarray:
     """Four starting points far apart, all inside the ball."""
     d = theta.size
     from_prior, full, single = np.zeros((3, d))

@@ -5,17 +5,25 @@ at once.
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
+
+from soids.kernels.rows import by_rows
 
 
-@njit(cache=True, parallel=True)
 def fits(thetas, gram, moment, drift):
     """``theta' gram theta - 2 moment' theta`` and ``drift' theta`` of every row, at a cost that
     counts supports.
     """
     squares = np.empty(thetas.shape[0])
     drifts = np.empty(thetas.shape[0])
-    for m in prange(thetas.shape[0]):
+    by_rows(fit_rows, thetas.shape[1], len(thetas), thetas, gram, moment, drift, squares, drifts)
+    return squares, drifts
+
+
+@njit(cache=True, nogil=True)
+def fit_rows(start, stop, thetas, gram, moment, drift, squares, drifts):
+    """Write the two forms of some rows."""
+    for m in range(start, stop):
         theta = thetas[m]
         active = np.flatnonzero(theta)
         square, along = 0.0, 0.0
@@ -26,17 +34,22 @@ def fits(thetas, gram, moment, drift):
             square += theta[i] * inner
             along += drift[i] * theta[i]
         squares[m], drifts[m] = square, along
-    return squares, drifts
 
 
-@njit(cache=True, parallel=True)
 def optimism(rewards, starts, tilts):
     """Two versions of the optimistic term, (M,) each: tilted best rewards, and the log-sum-exp that
     bounds them.
     """
     best = np.zeros(rewards.shape[0])
     soft = np.zeros(rewards.shape[0])
-    for m in prange(rewards.shape[0]):
+    by_rows(optimism_rows, rewards.shape[1], len(rewards), rewards, starts, tilts, best, soft)
+    return best, soft
+
+
+@njit(cache=True, nogil=True)
+def optimism_rows(start, stop, rewards, starts, tilts, best, soft):
+    """Write the two versions of some rows."""
+    for m in range(start, stop):
         for menu in range(tilts.size):
             tilt = tilts[menu]
             if tilt == 0.0:
@@ -48,4 +61,3 @@ def optimism(rewards, starts, tilts):
                 total += math.exp(tilt * (row[n] - top))
             best[m] += tilt * top
             soft[m] += tilt * top + math.log(total)
-    return best, soft

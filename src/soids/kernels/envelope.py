@@ -120,7 +120,10 @@ def swap(
     theta, label, rewards, field, power, radius, gram, columns, order, tilt,
     slab_precision, uniforms,
 ):  # fmt: skip
-    """Take one active coordinate out and redraw its index and value among all that are free."""
+    """Take one active coordinate out and redraw its index and value among all that are free.
+
+    The last move of a sweep: rewards and field are left as they are without that coordinate.
+    """
     active = np.flatnonzero(label)
     if active.size == 0:
         return

@@ -7,9 +7,10 @@ Notation as in ``sparse``; ``included`` (M, d) says which coordinates are drawn 
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from soids.kernels.normal import invert_mass, log_mass
+from soids.kernels.rows import by_rows
 from soids.kernels.sparse import block, draw_arms, fields, rate_actions
 
 
@@ -35,7 +36,6 @@ def spike_or_slab(slope, precision, slab_precision, spike_scale, odds, u):
     return False, invert_mass(slope - rise, precision, 0.0, math.inf, share)
 
 
-@njit(cache=True, parallel=True)
 def sweep(
     thetas, included, rewards, powers, gram, moment, drift, columns, starts, tilts,
     log_odds, slab_precision, spike_scale,
@@ -45,8 +45,22 @@ def sweep(
     slab.
     """
     thetas, included, rewards = thetas.copy(), included.copy(), rewards.copy()
+    by_rows(
+        sweep_rows, thetas.shape[1] ** 2, len(thetas), thetas, included, rewards, powers, gram,
+        moment, drift, columns, starts, tilts, log_odds, slab_precision, spike_scale,
+        coordinate_uniforms, arm_uniforms, block_normals,
+    )  # fmt: skip
+    return thetas, included, rewards
+
+
+@njit(cache=True, nogil=True)
+def sweep_rows(
+    start, stop, thetas, included, rewards, powers, gram, moment, drift, columns, starts, tilts,
+    log_odds, slab_precision, spike_scale, coordinate_uniforms, arm_uniforms, block_normals,
+):  # fmt: skip
+    """Move some particles."""
     d = thetas.shape[1]
-    for m in prange(thetas.shape[0]):
+    for m in range(start, stop):
         theta, label, power = thetas[m], included[m], powers[m]
         pull = np.empty(d)
         draw_arms(rewards[m], starts, tilts, columns, arm_uniforms[m], pull)
@@ -67,4 +81,3 @@ def sweep(
         active = np.flatnonzero(label)
         block(theta, field, power, math.inf, gram, slab_precision, active, block_normals[m])
         rate_actions(theta, columns, rewards[m])
-    return thetas, included, rewards

@@ -17,9 +17,10 @@ distribution invariant).
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from soids.kernels.normal import invert_mass, log_mass
+from soids.kernels.rows import by_rows
 
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 # A uniform above RARE can only meet a coordinate whose log odds exceed log(RARE): no logarithm
@@ -58,11 +59,12 @@ def draw_arms(rewards, starts, tilts, columns, uniforms, pull):
 
 @njit(cache=True)
 def bump_bound(slope, precision, half_log, slack):
-    """An upper bound on the log mass of a bump on ``[-slack, slack]``: that of the whole line, or
-    of its rim.
-    """
-    line = 0.5 * slope * slope / precision + half_log if precision > 0.0 else math.inf
-    return min(line, abs(slope) * slack + math.log(2.0 * slack)) if slack < math.inf else line
+    """An upper bound on the log mass of a bump on ``[-slack, slack]``, within a factor of two or so."""
+    fall = abs(slope) - precision * slack  # of the log density at the rim, if its peak lies outside
+    if fall < 0.0:
+        return 0.5 * slope * slope / precision + half_log
+    rim = slack * (abs(slope) - 0.5 * precision * slack)
+    return rim + min(half_log, math.log(2.0 * slack), -math.log(fall + 1e-300))
 
 
 @njit(cache=True)
@@ -235,6 +237,134 @@ def exchange(theta, power, radius, gram, slab_precision, slopes, uniforms, norma
 
 
 @njit(cache=True)
+def farthest(values, direction, start, radius, side):
+    """The last ``y`` on one side at which ``|y| + sum |values + (y - start) * direction|`` fits the ball.
+
+    The norm is convex and piecewise linear in ``y``: Newton from outside the ball stops at the rim.
+    """
+    y = side * radius
+    for _ in range(values.size + 2):
+        length, rise = abs(y), side
+        for a in range(values.size):
+            value = values[a] + (y - start) * direction[a]
+            length += abs(value)
+            rise += direction[a] if value > 0.0 else -direction[a]
+        if length <= radius or rise * side <= 0.0:
+            break
+        y -= (length - radius) / rise
+    return y
+
+
+@njit(cache=True)
+def inverse_precision(active, power, gram, slab_precision):
+    """The covariance of the active values given the others; empty if the data do not pin them."""
+    n = active.size
+    factor = np.empty((n, n))
+    for a in range(n):
+        for b in range(n):
+            factor[a, b] = power * gram[active[a], active[b]]
+        factor[a, a] += slab_precision
+    if not cholesky(factor):
+        return np.empty((0, 0))
+    covariance = np.empty((n, n))
+    column = np.empty(n)
+    for c in range(n):
+        for a in range(n):
+            column[a] = 1.0 if a == c else 0.0
+            for b in range(a):
+                column[a] -= factor[a, b] * column[b]
+            column[a] /= factor[a, a]
+        for a in range(n - 1, -1, -1):
+            for b in range(a + 1, n):
+                column[a] -= factor[b, a] * column[b]
+            column[a] /= factor[a, a]
+        covariance[:, c] = column
+    return covariance
+
+
+@njit(cache=True)
+def glide(theta, field, power, radius, volume, gram, slab_precision, log_odds, floor, uniforms):
+    """Flip every coordinate in turn while the other active ones give way, so that the fit is kept.
+
+    With ``way`` the answer of the others to a unit of the new coordinate, ``others + way * value`` is
+    kept fixed instead of ``others``; along that line the conditional is again an atom and one
+    Gaussian cut to the ball. Where much played actions pin each value, this is how to move.
+    """
+    d = theta.size
+    active = np.flatnonzero(theta)
+    covariance = inverse_precision(active, power, gram, slab_precision)
+    way = np.empty(log_odds.size + 1)
+    values = np.empty(log_odds.size + 1)
+    for j in range(d):
+        n = active.size
+        if covariance.shape[0] < n or n == 0:
+            return
+        old = theta[j]
+        own = -1
+        if old == 0.0:
+            if n == log_odds.size:
+                continue
+            precision = power * gram[j, j] + slab_precision
+            least = 1e-9 * precision
+            slope = field[j]
+            for a in range(n):
+                way[a] = 0.0
+                for b in range(n):
+                    way[a] -= covariance[a, b] * power * gram[active[b], j]
+                precision += power * gram[active[a], j] * way[a]
+                slope += way[a] * (field[active[a]] - slab_precision * theta[active[a]])
+            if precision <= least:
+                continue
+        else:
+            for a in range(n):
+                if active[a] == j:
+                    own = a
+            precision = 1.0 / covariance[own, own]
+            slope = precision * old
+            for a in range(n):
+                way[a] = covariance[a, own] * precision
+                slope += way[a] * (field[active[a]] - slab_precision * theta[active[a]])
+        rest = n - (own >= 0)
+        odds = log_odds[rest] - volume
+        u = uniforms[j]
+        if own < 0:
+            squeeze = (
+                odds + 0.5 * slope * slope / precision + HALF_LOG_2PI - 0.5 * math.log(precision)
+            )
+            if squeeze < LOG_RARE and u > RARE:
+                continue
+        for a in range(n):
+            values[a] = theta[active[a]]
+        if own >= 0:
+            values[own], way[own] = 0.0, 0.0
+        low, high = -math.inf, math.inf
+        if radius < math.inf:
+            low = farthest(values[:n], way[:n], old, radius, -1.0)
+            high = farthest(values[:n], way[:n], old, radius, 1.0)
+        if not low < high:
+            continue
+        share = 1.0
+        if rest >= floor and low <= 0.0 <= high:
+            mass = log_mass(slope, precision, low, high)
+            share = 1.0 / (1.0 + math.exp(-(odds + mass)))
+        new = invert_mass(slope, precision, low, high, u / share) if u < share else 0.0
+        if new == old:
+            continue
+        theta[j] = new
+        for i in range(d):
+            field[i] -= power * (new - old) * gram[j, i]
+        for a in range(n):
+            if a != own:
+                step = (new - old) * way[a]
+                theta[active[a]] += step
+                for i in range(d):
+                    field[i] -= power * step * gram[active[a], i]
+        if (new == 0.0) != (old == 0.0):
+            active = np.flatnonzero(theta)
+            covariance = inverse_precision(active, power, gram, slab_precision)
+
+
+@njit(cache=True)
 def block(theta, field, power, radius, gram, slab_precision, active, normals):
     """Redraw all active coordinates at once from their joint Gaussian; keep the old ones if it left
     the ball.
@@ -296,27 +426,46 @@ def rate_actions(theta, columns, rewards):
                 rewards[n] += theta[j] * columns[j, n]
 
 
-@njit(cache=True, parallel=True)
 def all_rewards(thetas, columns):
     """The rewards of all actions under all parameters, (M, N)."""
     rewards = np.empty((thetas.shape[0], columns.shape[1]))
-    for m in prange(thetas.shape[0]):
-        rate_actions(thetas[m], columns, rewards[m])
+    by_rows(reward_rows, columns.shape[1], len(thetas), thetas, columns, rewards)
     return rewards
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
+def reward_rows(start, stop, thetas, columns, rewards):
+    """Write the rewards under some parameters."""
+    for m in range(start, stop):
+        rate_actions(thetas[m], columns, rewards[m])
+
+
 def sweep(
     thetas, rewards, radii, powers, gram, moment, drift, columns, starts, tilts,
     log_odds, floor, slab_precision, uniform_in_ball,
-    flip_uniforms, arm_uniforms, swap_uniforms, block_normals,
+    flip_uniforms, glide_uniforms, arm_uniforms, swap_uniforms, block_normals,
 ):  # fmt: skip
     """The cloud after one arm, flip, swap and block move of every particle, and its rewards."""
     thetas, rewards = thetas.copy(), rewards.copy()
-    floor_precision = powers.min() * np.diag(gram) + slab_precision
     # The smallest precision has the largest bump, so one table bounds all particles.
-    half_logs = HALF_LOG_2PI - 0.5 * np.log(np.maximum(floor_precision, 1e-300))
-    for m in prange(thetas.shape[0]):
+    least = powers.min() * np.diag(gram) + slab_precision
+    half_logs = HALF_LOG_2PI - 0.5 * np.log(np.maximum(least, 1e-300))
+    by_rows(
+        sweep_rows, sum(columns.shape), len(thetas), thetas, rewards, radii, powers, gram, moment,
+        drift, columns, starts, tilts, log_odds, floor, slab_precision, uniform_in_ball, half_logs,
+        flip_uniforms, glide_uniforms, arm_uniforms, swap_uniforms, block_normals,
+    )  # fmt: skip
+    return thetas, rewards
+
+
+@njit(cache=True, nogil=True)
+def sweep_rows(
+    start, stop, thetas, rewards, radii, powers, gram, moment, drift, columns, starts, tilts,
+    log_odds, floor, slab_precision, uniform_in_ball, half_logs,
+    flip_uniforms, glide_uniforms, arm_uniforms, swap_uniforms, block_normals,
+):  # fmt: skip
+    """Move some particles."""
+    for m in range(start, stop):
         theta, power, radius = thetas[m], powers[m], radii[m]
         volume = math.log(2.0 * radius) if uniform_in_ball else 0.0
         pull = np.empty(theta.size)
@@ -327,9 +476,19 @@ def sweep(
             log_odds, floor, flip_uniforms[m],
         )  # fmt: skip
         swap(theta, field, power, radius, gram, slab_precision, half_logs, swap_uniforms[m])
+        glide(
+            theta, field, power, radius, volume, gram, slab_precision, log_odds, floor,
+            glide_uniforms[m],
+        )  # fmt: skip
         slopes = power * moment - drift + pull
         exchange(
-            theta, power, radius, gram, slab_precision, slopes, swap_uniforms[m, 4:], block_normals[m]
+            theta,
+            power,
+            radius,
+            gram,
+            slab_precision,
+            slopes,
+            swap_uniforms[m, 4:],
+            block_normals[m],
         )
         rate_actions(theta, columns, rewards[m])
-    return thetas, rewards

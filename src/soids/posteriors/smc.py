@@ -194,7 +194,8 @@ def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
         thetas, rewards = sparse.sweep(
             cloud.thetas, cloud.rewards, cloud.radii, powers, *stage,
             prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball,
-            coordinate_uniforms, arm_uniforms, rng.random((size, 6)), block_normals,
+            coordinate_uniforms, rng.random((size, dimension)), arm_uniforms,
+            rng.random((size, 6)), block_normals,
         )  # fmt: skip
         included = thetas != 0.0
     radii = draw_radii(prior, thetas, cloud.radii, rng)

@@ -1,0 +1,35 @@
+"""Sharing the rows of a cloud among threads.
+
+Compiled loops release the interpreter's lock, so plain threads do. Unlike a compiled parallel loop
+they do not spin while they wait, survive a fork, and may be used from several threads at once.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+
+from numba import get_num_threads
+
+WORTHWHILE = 20_000  # numbers touched, below which one thread is done before the others start
+
+
+@cache
+def pool(threads):
+    """The threads that help, made when first needed."""
+    return ThreadPoolExecutor(threads - 1, thread_name_prefix="soids")
+
+
+def by_rows(kernel, work, count, *arguments):
+    """Call ``kernel(first, last, *arguments)`` so that all rows are covered, each by one thread."""
+    threads = min(get_num_threads(), count)
+    if threads == 1 or work * count < WORTHWHILE:
+        kernel(0, count, *arguments)
+        return
+    bounds = [count * share // threads for share in range(threads + 1)]
+    tasks = [
+        pool(threads).submit(kernel, first, last, *arguments)
+        for first, last in pairwise(bounds[1:])
+    ]
+    kernel(0, bounds[1], *arguments)
+    for task in tasks:
+        task.result()

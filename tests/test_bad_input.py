@@ -1,0 +1,260 @@
+"""Whatever is wrong with an argument, it is named, and the policy goes on as if nothing had been
+said.
+"""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from soids import SOIDS
+from soids.posteriors import Subset
+
+ACTIONS = np.random.default_rng(0).uniform(-1, 1, (5, 3))
+NAN, INF = math.nan, math.inf
+
+
+def bug(*row, reason):
+    """A row that should pass and does not yet."""
+    return pytest.param(*row, marks=pytest.mark.xfail(reason=reason))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"dimension": 0}, "dimension must be at least 1, got 0"),
+        ({"dimension": -2}, "dimension must be at least 1, got -2"),
+        ({"dimension": 3.0}, "dimension must be a whole number, got 3.0"),
+        ({"dimension": "3"}, "dimension must be a whole number, got '3'"),
+        ({"dimension": True}, "dimension must be a whole number, got True"),
+        ({"dimension": None}, "dimension must be a whole number, got None"),
+        ({"sparsity": 0}, "sparsity must be in 1..3, got 0"),
+        ({"sparsity": 4}, "sparsity must be in 1..3, got 4"),
+        ({"sparsity": 1.5}, "sparsity must be a whole number, got 1.5"),
+        ({"sparsity": True}, "sparsity must be a whole number, got True"),
+        ({"radius": 0.0}, "radius must be above 0, got 0"),
+        ({"radius": -1.0}, "radius must be above 0, got -1"),
+        ({"radius": -INF}, "radius must be finite .* got -inf"),
+        ({"radius": NAN}, "radius must be finite .* got nan"),
+        ({"radius": "inf"}, "radius must be a real number, got 'inf'"),
+        ({"radius": 1e300}, r"radius must be finite and at most 1e\+12 in size, got 1e\+300"),
+        bug({"radius": np.ones(2)}, "radius must be a real number", reason="== before the check"),
+        bug({"radius": INF}, "radius must be finite for posterior", reason="crashes at choose"),
+        ({"noise": 0.0}, "noise must be above 0, got 0"),
+        ({"noise": -0.5}, "noise must be above 0, got -0.5"),
+        ({"noise": 1j}, "noise must be a real number, got 1j"),
+        ({"noise": INF}, "noise must be finite .* got inf"),
+        bug({"noise": 1e-200}, "noise must be", reason="its square is zero: division by zero"),
+        ({"eta": -1.0}, "eta must be at least 0, got -1"),
+        ({"eta": NAN}, "eta must be finite .* got nan"),
+        ({"eta": "1"}, "eta must be a real number, got '1'"),
+        ({"rate": -0.1}, "rate must be at least 0, got -0.1"),
+        ({"rate": INF}, "rate must be finite .* got inf"),
+        ({"rate": "theorem1"}, "rate must be .* one of balanced, .* got 'theorem1'"),
+        ({"gain": "half"}, "gain must be one of full, conditional, got 'half'"),
+        bug({"gain": ["full"]}, "gain must be one of", reason="a list cannot be looked up"),
+        ({"posterior": "laplace"}, "posterior must be an object or one of .* got 'laplace'"),
+        ({"posterior": Subset(4)}, "posterior must be for dimension 3, got 4"),
+        ({"posterior": object()}, "posterior must have a method update, got <object"),
+        bug({"posterior": Subset}, "posterior must be", reason="a class passes for an object"),
+        ({"posterior": None}, "posterior must have a method update, got None"),
+        ({"particles": 1}, "particles must be at least 2, got 1"),
+        ({"particles": 50.0}, "particles must be a whole number, got 50.0"),
+        ({"sweeps": 0}, "sweeps must be at least 1, got 0"),
+    ],
+    ids=str,
+)
+def test_a_setting_that_makes_no_sense_is_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        SOIDS(**{"dimension": 3, **settings})
+
+
+def played(**settings):
+    """A policy in mid-play, a decision whose reward has not come, and its generator."""
+    policy, rng = SOIDS(3, **settings), np.random.default_rng(0)
+    for reward in (1.0, -1.0, 0.5):
+        policy.observe(policy.choose(ACTIONS, rng), reward)
+    return policy, policy.choose(ACTIONS, rng), rng
+
+
+class Interrupted:
+    """A policy in mid-play, and a twin that hears no nonsense."""
+
+    def __init__(self, **settings):
+        self.policy, self.open, self.rng = played(**settings)
+        self.twin = played(**settings)
+        self.before = self.policy.memory, set(self.policy.pending)
+
+    def assert_unmoved(self):
+        memory, pending = self.before
+        assert self.policy.memory is memory
+        assert self.policy.pending == pending
+        futures = []
+        for policy, decision, rng in ((self.policy, self.open, self.rng), self.twin):
+            policy.observe(decision, 2.0)
+            following = policy.choose(ACTIONS, rng)
+            futures.append((following.index, following.info))
+        assert futures[0] == futures[1]
+
+
+def spoiled(value, index=(1, 2)):
+    actions = ACTIONS.copy()
+    actions[index] = value
+    return actions
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        (spoiled(NAN), r"actions\[1, 2\] must be finite .* got nan: drop or impute it"),
+        (spoiled(INF), r"actions\[1, 2\] must be finite .* got inf: drop or impute it"),
+        (spoiled(-1e300), r"actions\[1, 2\] must be .* got -1e\+300: rescale it"),
+        (spoiled(1e13), r"actions\[1, 2\] must be .* at most 1e\+12 .*: rescale it"),
+        (ACTIONS[:, :2], r"actions must have shape \(K, 3\), .* got \(5, 2\)"),
+        (ACTIONS.T, r"actions must have shape \(K, 3\), .* got \(3, 5\)"),
+        (ACTIONS[0], r"actions must have shape \(K, 3\), .* got \(3,\)"),
+        (ACTIONS[None], r"actions must have shape \(K, 3\), .* got \(1, 5, 3\)"),
+        (1.0, r"actions must have shape \(K, 3\), .* got \(\)"),
+        ([], r"actions must have shape \(K, 3\), .* got \(0,\)"),
+        (np.empty((0, 3)), r"actions must hold at least one action, got shape \(0, 3\)"),
+        (np.empty((4, 0)), r"actions must have shape \(K, 3\), .* got \(4, 0\)"),
+        ([[1, 2, 3], [4, 5]], "actions must be a rectangular array of numbers"),
+        (ACTIONS + 0j, "actions must hold real numbers, got an array of type complex128"),
+        (ACTIONS.astype(object), "actions must hold real numbers, got an array of type object"),
+        (ACTIONS.astype(str), "actions must hold real numbers, got an array of type <U"),
+        ("actions", "actions must hold real numbers, got an array of type <U"),
+        (None, "actions must hold real numbers, got an array of type object"),
+        ([[10**400, 0, 0]], "actions must hold real numbers, got an array of type object"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_actions_that_make_no_sense_are_refused_and_forgotten(actions, message):
+    interrupted = Interrupted()
+    with pytest.raises(ValueError, match=message):
+        interrupted.policy.choose(actions, interrupted.rng)
+    interrupted.assert_unmoved()
+
+
+@pytest.mark.parametrize("rng", [0, None, np.random.RandomState(0), np.random, "seed"])
+def test_randomness_comes_from_a_generator(rng):
+    interrupted = Interrupted()
+    with pytest.raises(
+        ValueError, match=r"rng must be .* \(np\.random\.default_rng\(seed\)\), got"
+    ):
+        interrupted.policy.choose(ACTIONS, rng)
+    interrupted.assert_unmoved()
+
+
+@pytest.mark.parametrize(
+    ("reward", "message"),
+    [
+        (NAN, "reward must be finite .* got nan"),
+        (INF, "reward must be finite .* got inf"),
+        (-INF, "reward must be finite .* got -inf"),
+        (1e300, r"reward must be finite and at most 1e\+12 in size, got 1e\+300"),
+        bug(10**400, "reward must be finite", reason="float() overflows before the check"),
+        bug(Fraction(10**400), "reward must be finite", reason="float() overflows"),
+        ("1.0", "reward must be a real number, got '1.0'"),
+        (None, "reward must be a real number, got None"),
+        (1 + 0j, r"reward must be a real number, got \(1\+0j\)"),
+        (True, "reward must be a real number, got True"),
+        (np.True_, "reward must be a real number, got np.True_"),
+        ([1.0], r"reward must be a real number, got \[1.0\]"),
+        (np.array([1.0]), "reward must be a real number, got array"),
+        (np.array("1"), "reward must be a real number, got array"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("listed", [False, True], ids=["alone", "in a list"])
+def test_a_reward_that_makes_no_sense_is_refused_and_forgotten(reward, message, listed):
+    interrupted = Interrupted()
+    decision = interrupted.open
+    with pytest.raises(ValueError, match=message):
+        interrupted.policy.observe(
+            [decision] if listed else decision, [reward] if listed else reward
+        )
+    interrupted.assert_unmoved()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (lambda d: (None, 1.0), "decision must be what choose returned, .* got None"),
+        (lambda d: (d.index, 1.0), "decision must be what choose returned, .* got"),
+        (lambda d: (d.action, [1.0]), "decision must be what choose returned"),
+        (lambda d: ("abc", "abc"), "decision must be what choose returned, got 'a'"),
+        (lambda d: ([d, 7], [1.0, 1.0]), "decision must be what choose returned, got 7"),
+        (lambda d: ([d], 1.0), "decision must be what choose returned, or a list"),
+        (lambda d: ([d], [1.0, 2.0]), r"reward must hold one number a decision \(1\), got 2"),
+        (lambda d: ([d], []), r"reward must hold one number a decision \(1\), got 0"),
+        (lambda d: ([d, d], [1.0, 2.0]), "decision of round 4 has its reward already"),
+        (lambda d: (replace(d, round=2), 1.0), "decision of round 2 has its reward already"),
+        (lambda d: (replace(d, round=5), 1.0), "one of the 4 this policy made, got round 5"),
+        (lambda d: (replace(d, round=0), 1.0), "one of the 4 this policy made, got round 0"),
+        (lambda d: (replace(d, action=np.ones(2)), 1.0), "must be for dimension 3, got 2"),
+        (lambda d: ([d], np.ones((1, 1))), "reward must be a real number, got array"),
+        bug(lambda d: ([d], np.array(1.0)), "reward must", reason="a 0-d array is iterated"),
+        bug(
+            lambda d: (played(noise=3.0)[1], 1.0),
+            "decision must be",
+            reason="only rounds are known",
+        ),
+    ],
+)
+def test_a_decision_that_makes_no_sense_is_refused_and_forgotten(arguments, message):
+    interrupted = Interrupted()
+    with pytest.raises(ValueError, match=message):
+        interrupted.policy.observe(*arguments(interrupted.open))
+    interrupted.assert_unmoved()
+
+
+def test_one_bad_reward_spoils_its_whole_list():
+    policy, rng = SOIDS(3), np.random.default_rng(0)
+    decisions = [policy.choose(ACTIONS, rng) for _ in range(3)]
+    memory = policy.memory
+    with pytest.raises(ValueError, match="reward must be finite"):
+        policy.observe(decisions, [1.0, 2.0, NAN])
+    assert policy.memory is memory
+    policy.observe(decisions, [1.0, 2.0, 3.0])
+    assert policy.memory.evidence.rounds == 3
+
+
+def test_a_reward_is_observed_once():
+    policy, decision, _ = played()
+    policy.observe(decision, 1.0)
+    memory = policy.memory
+    with pytest.raises(ValueError, match="round 4 has its reward already: observe it once"):
+        policy.observe(decision, 1.0)
+    assert policy.memory is memory
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (NAN, "rate must be finite .* got nan"),
+        (-0.1, "rate must be at least 0, got -0.1"),
+        (INF, "rate must be finite .* got inf"),
+        ("high", "rate must be a real number, got 'high'"),
+        (None, "rate must be a real number, got None"),
+    ],
+)
+def test_a_rate_function_is_watched(returned, message):
+    answers = {"now": 0.1}
+    interrupted = Interrupted(rate=lambda progress: answers["now"])
+    answers["now"] = returned
+    with pytest.raises(ValueError, match=message):
+        interrupted.policy.choose(ACTIONS, interrupted.rng)
+    with pytest.raises(ValueError, match=message):
+        interrupted.policy.inclusion()
+    answers["now"] = 0.1
+    interrupted.assert_unmoved()
+
+
+@pytest.mark.parametrize("decision", [None, 3, "first"])
+def test_only_decisions_are_explained(decision):
+    interrupted = Interrupted()
+    with pytest.raises(ValueError, match=f"decision must be .*, got {decision!r}"):
+        interrupted.policy.explain(decision)
+    interrupted.assert_unmoved()

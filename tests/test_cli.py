@@ -1,0 +1,85 @@
+"""The command line: help, version, exit codes, and the parts that a reproduction is made of."""
+
+import io
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from soids.cli import DIMENSIONS, ENTRIES, Outcome, Trial, main, run, run_all, tabulate
+
+
+def told(*arguments):
+    return CliRunner().invoke(main, arguments)
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+@pytest.mark.parametrize("command", [[], ["reproduce"], ["reproduce", "figure1"]])
+def test_every_command_explains_itself(command, flag):
+    answer = told(*command, flag)
+    assert answer.exit_code == 0
+    assert answer.output.startswith(f"Usage: main {' '.join(command)}".rstrip())
+
+
+def test_the_version_is_the_packages():
+    answer = told("--version")
+    assert answer.exit_code == 0
+    assert version("soids") in answer.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["dance"], "No such command 'dance'"),
+        (["reproduce", "figure9"], "No such command 'figure9'"),
+        (["reproduce", "figure1", "--slow"], "No such option"),
+        (["reproduce", "figure1", "--workers", "0"], "0 is not in the range x>=1"),
+        (["reproduce", "figure1", "--workers", "many"], "'many' is not a valid integer"),
+    ],
+)
+def test_what_is_not_understood_is_an_error_of_usage(arguments, message):
+    answer = told(*arguments)
+    assert answer.exit_code == 2
+    assert message in answer.output
+
+
+def test_the_module_is_the_command():
+    answer = subprocess.run(
+        [sys.executable, "-m", "soids", "--help"], capture_output=True, text=True, check=True
+    )
+    assert "reproduce" in answer.stdout
+
+
+@pytest.mark.parametrize("entry", range(len(ENTRIES)), ids=[entry.label for entry in ENTRIES])
+def test_a_trial_comes_to_the_same_each_time(entry):
+    once, again = (run(Trial(entry, dimension=20, seed=1, horizon=3)) for _ in range(2))
+    assert once.regret == again.regret > 0.0
+    assert once.seconds > 0.0
+
+
+@pytest.mark.slow
+def test_workers_come_to_the_same_as_this_process():
+    trials = [Trial(0, 20, seed, 3) for seed in range(2)]
+    outcomes = dict(run_all(trials, workers=2))
+    assert {trial: o.regret for trial, o in outcomes.items()} == {t: run(t).regret for t in trials}
+
+
+def test_the_table_holds_mean_deviation_worst_and_pace():
+    outcomes = {
+        Trial(entry, dimension, seed, 50): Outcome(entry + dimension + 10.0 * seed, 0.1)
+        for entry in range(len(ENTRIES))
+        for dimension in DIMENSIONS
+        for seed in (0, 1)
+    }
+    paper = io.StringIO()
+    Console(width=200, file=paper).print(tabulate(outcomes, horizon=50))
+    lines = paper.getvalue().splitlines()
+    assert "50 rounds" in lines[0]
+    rows = [line for line in lines if any(entry.label in line for entry in ENTRIES)]
+    assert len(rows) == len(ENTRIES)
+    assert "25 ± 5 [30]" in rows[0]
+    assert "109 ± 5 [114]" in rows[-1]
+    assert "2.00" in rows[0]  # ms a round: 0.1 s for 50 rounds

@@ -1,0 +1,88 @@
+"""Evidence: sums that match loops, whatever the order, and never change once made."""
+
+import numpy as np
+import pytest
+
+from soids.evidence import Evidence, Menu
+
+FIRST, SECOND = (Menu(np.random.default_rng(seed).uniform(-1, 1, (5, 3))) for seed in (0, 1))
+
+
+def rounds(count=12, seed=2):
+    """Menus, actions and rewards, one of each a round."""
+    rng = np.random.default_rng(seed)
+    menus = [FIRST, SECOND, FIRST] * (count // 3)
+    return [(menu, rng.choice(menu.actions), float(rng.standard_normal())) for menu in menus]
+
+
+def gathered(history):
+    evidence = Evidence.empty(3)
+    for menu, action, reward in history:
+        evidence = evidence.add(menu, action, reward)
+    return evidence
+
+
+def test_evidence_is_the_sums_that_its_notation_promises():
+    evidence = gathered(rounds())
+    played = np.array([action for _, action, _ in rounds()])
+    rewards = np.array([reward for *_, reward in rounds()])
+    assert evidence.gram == pytest.approx(played.T @ played)
+    assert evidence.moment == pytest.approx(played.T @ rewards)
+    assert evidence.total == pytest.approx(played.sum(axis=0))
+    assert evidence.energy == pytest.approx(rewards @ rewards)
+    assert evidence.rounds == 12
+    assert evidence.menus == (FIRST, SECOND)
+    assert evidence.counts == (8, 4)
+
+
+def test_order_never_matters():
+    history = rounds()
+    forth, back = gathered(history), gathered(history[::-1])
+    for one, other in zip(forth[:5], back[:5], strict=True):
+        assert np.allclose(one, other, rtol=1e-12)
+    offered = [dict(zip(e.menus, e.counts, strict=True)) for e in (forth, back)]
+    assert offered[0] == offered[1]
+
+
+def test_adding_leaves_the_old_evidence_as_it_was():
+    before = gathered(rounds())
+    copies = [np.copy(part) for part in before[:5]]
+    before.add(SECOND, SECOND.actions[0], 7.0)
+    assert all(np.array_equal(*pair) for pair in zip(before[:5], copies, strict=True))
+    assert before.counts == (8, 4)
+
+
+def test_a_menu_is_known_by_its_actions():
+    twin = Menu(FIRST.actions.copy())
+    evidence = gathered([(FIRST, FIRST.actions[0], 1.0), (twin, FIRST.actions[1], 1.0)])
+    assert evidence.menus == (FIRST,)
+    assert evidence.counts == (2,)
+    assert not FIRST.same(SECOND)
+    assert not FIRST.same(Menu(FIRST.actions[:4]))
+
+
+def test_columns_are_the_actions_feature_by_feature():
+    assert np.array_equal(FIRST.columns, FIRST.actions.T)
+    assert FIRST.columns.flags.c_contiguous
+
+
+def test_scale_follows_the_rewards():
+    history = rounds()
+    scaled = [(menu, action, 1e4 * reward) for menu, action, reward in history]
+    assert gathered(scaled).scale() == pytest.approx(1e4 * gathered(history).scale())
+
+
+@pytest.mark.parametrize("size", [0.01, 3.0])
+def test_scale_is_the_size_of_the_parameter_without_noise(size):
+    menu = Menu(np.eye(3))
+    history = [(menu, action, size * action[0]) for action in menu.actions]
+    assert gathered(history).scale() == pytest.approx(size)
+
+
+@pytest.mark.parametrize(
+    "history",
+    [[], [(FIRST, FIRST.actions[0], 0.0)], [(FIRST, np.zeros(3), 1.0)]],
+    ids=["nothing", "no reward", "no action"],
+)
+def test_scale_is_one_if_nothing_can_be_known(history):
+    assert gathered(history).scale() == 1.0

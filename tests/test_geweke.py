@@ -1,0 +1,265 @@
+"""Geweke's joint-distribution test of the moves, in the form of Gandy and Scott: what starts in
+equilibrium must stay in it.
+
+A state drawn from the prior is a draw from the moves' target once it carries the weight
+
+    likelihood**eta * exp(sum over menus of log-sum-exp(tilt * rewards) - <theta, drift>)
+
+so for any function g of the state, weight * (g after the moves - g before) has mean zero, whatever
+rewards were seen. These differences are independent between particles: their standard error is
+honest, without the autocorrelation of one long chain. Priors and weights are written here from
+their definitions.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from soids.arrays import Bools, Floats
+from soids.evidence import Evidence, Menu
+from soids.posteriors import Relaxed, SpikeSlab, Subset, smc
+from soids.posteriors.prior import Noise, Prior, Span
+from soids.posteriors.target import Target
+
+# Neither scale is one: a standard deviation taken for a variance would show.
+DIMENSION = 5
+SPARSITY = 2
+SHARE = SPARSITY / DIMENSION
+RADIUS = 1.5
+NOISE = 0.5
+SLAB = 0.5  # standard deviation
+SPIKE = 0.1  # scale of the Laplace density
+
+MENUS = [
+    Menu(actions)
+    for actions in np.split(np.random.default_rng(0).uniform(-1.0, 1.0, (7, DIMENSION)), [4])
+]
+PLAYED = [(0, 1), (0, 0), (1, 2), (0, 3), (1, 1), (0, 1)]  # (menu, arm), round by round
+ACTIONS = np.array([MENUS[menu].actions[arm] for menu, arm in PLAYED])  # (t, d)
+
+POSTERIORS = {
+    "subset": Subset(DIMENSION, sparsity=SPARSITY, radius=RADIUS, noise=NOISE),
+    "spike_slab": SpikeSlab(
+        DIMENSION, sparsity=SPARSITY, radius=RADIUS, noise=NOISE, slab_variance=SLAB**2
+    ),
+    "relaxed": Relaxed(
+        DIMENSION, sparsity=SPARSITY, noise=NOISE, slab_variance=SLAB**2, spike_scale=SPIKE
+    ),
+}
+
+Rng = np.random.Generator
+Draws = tuple[Floats, Bools]  # parameters and what they include, (M, d) each
+
+
+def subset_draws(radii: Floats, largest: int, rng: Rng) -> Draws:
+    """Sizes with odds 2^-k, uniform supports, uniform points of their balls by rejection."""
+    sizes = np.arange(1, largest + 1)
+    size = rng.choice(sizes, len(radii), p=0.5**sizes / (0.5**sizes).sum())
+    ranks = rng.random((len(radii), DIMENSION)).argsort(axis=1).argsort(axis=1)
+    included = ranks < size[:, None]
+    points = np.full(included.shape, np.inf)
+    while (outside := np.abs(points).sum(axis=1) > 1.0).any():
+        cube = rng.uniform(-1.0, 1.0, (outside.sum(), DIMENSION))
+        points[outside] = np.where(included[outside], cube, 0.0)
+    return radii[:, None] * points, included
+
+
+def spike_slab_draws(count: int, rng: Rng, *, share: float | None = SHARE) -> Draws:
+    """Independent spikes and slabs, all drawn again if outside the ball; no share: any share."""
+    thetas = np.full((count, DIMENSION), np.inf)
+    while (outside := np.abs(thetas).sum(axis=1) > RADIUS).any():
+        shape = (outside.sum(), DIMENSION)
+        shares = rng.random((outside.sum(), 1)) if share is None else share
+        slabs = SLAB * rng.standard_normal(shape)
+        thetas[outside] = np.where(rng.random(shape) < shares, slabs, 0.0)
+    return thetas, thetas != 0.0
+
+
+def relaxed_draws(count: int, rng: Rng) -> Draws:
+    """Independent Laplace spikes and unbounded slabs."""
+    included = rng.random((count, DIMENSION)) < SHARE
+    slabs = SLAB * rng.standard_normal(included.shape)
+    return np.where(included, slabs, rng.laplace(0.0, SPIKE, included.shape)), included
+
+
+class Law(NamedTuple):
+    """A prior as the sampler knows it, and as it is drawn here given the radii of its balls."""
+
+    prior: Prior
+    draw: Callable[[Floats, Rng], Draws]
+
+
+def laws() -> dict[str, Law]:
+    """Every prior, and what can be unknown about it."""
+    nothing = Evidence.empty(DIMENSION)
+    subset, spike_slab, relaxed = (each.prior(nothing) for each in POSTERIORS.values())
+    any_share = SpikeSlab(DIMENSION, radius=RADIUS, noise=NOISE, slab_variance=SLAB**2)
+    vague = Noise(5.0, 5.0 * NOISE**2)
+
+    def draw_subset(radii: Floats, rng: Rng) -> Draws:
+        return subset_draws(radii, SPARSITY + 1, rng)  # the moves visit one size more than allowed
+
+    def draw_spike_slab(radii: Floats, rng: Rng) -> Draws:
+        return spike_slab_draws(len(radii), rng)
+
+    def draw_any_share(radii: Floats, rng: Rng) -> Draws:
+        return spike_slab_draws(len(radii), rng, share=None)
+
+    def draw_relaxed(radii: Floats, rng: Rng) -> Draws:
+        return relaxed_draws(len(radii), rng)
+
+    return {
+        "subset": Law(subset, draw_subset),
+        "spike_slab": Law(spike_slab, draw_spike_slab),
+        "relaxed": Law(relaxed, draw_relaxed),
+        "subset, radius unknown": Law(subset._replace(radius=Span(0.5, 2.5)), draw_subset),
+        "subset, noise unknown": Law(subset._replace(noise=vague), draw_subset),
+        "relaxed, noise unknown": Law(relaxed._replace(noise=vague), draw_relaxed),
+        "spike_slab, sparsity unknown": Law(any_share.prior(nothing), draw_any_share),
+    }
+
+
+LAWS = laws()
+
+
+def log_uniform(span: Span, count: int, rng: Rng) -> Floats:
+    if span.known:
+        return np.full(count, span.low)
+    return np.exp(rng.uniform(np.log(span.low), np.log(span.high), count))
+
+
+def inverse_gamma(noise: Noise, count: int, rng: Rng) -> Floats:
+    if noise.known:
+        return np.full(count, noise.scale)
+    return noise.scale / rng.gamma(noise.shape, size=count)
+
+
+class Scene(NamedTuple):
+    """A target, and draws from its prior that the definition of the target weighs."""
+
+    target: Target
+    draws: tuple[Floats, Bools, Floats, Floats]  # thetas, included, radii, variances
+    log_weights: Floats  # (M,)  of the moves' target over the prior
+
+    def cloud(self) -> smc.Cloud:
+        return smc.placed(self.target, *self.draws)
+
+    def weights(self) -> Floats:
+        return np.exp(self.log_weights - logsumexp(self.log_weights))
+
+
+def scene(law: Law, count: int, eta: float, rate: float, rng: Rng) -> Scene:
+    """What the law believes after six rounds; any rewards will do, for all are possible."""
+    rewards = np.array([0.4, -0.3, 0.6, 0.1, -0.8, 0.9])
+    evidence = Evidence.empty(DIMENSION)
+    for (index, arm), reward in zip(PLAYED, rewards, strict=True):
+        evidence = evidence.add(MENUS[index], MENUS[index].actions[arm], reward)
+
+    radii = log_uniform(law.prior.radius, count, rng)
+    variances = inverse_gamma(law.prior.noise, count, rng)
+    thetas, included = law.draw(radii, rng)
+    earned = thetas @ ACTIONS.T  # (M, t)
+    misfits = ((rewards - earned) ** 2).sum(axis=1)
+    log_weights = -0.5 * eta * (misfits / variances + len(PLAYED) * np.log(variances))
+    log_weights -= rate * earned.sum(axis=1)
+    for index, menu in enumerate(MENUS):
+        tilt = rate * sum(offered == index for offered, _ in PLAYED)
+        log_weights += logsumexp(tilt * thetas @ menu.actions.T, axis=1)
+
+    target = Target.of(evidence, law.prior, eta, rate)
+    return Scene(target, (thetas, included, radii, variances), log_weights)
+
+
+def aspects(cloud: smc.Cloud) -> dict[str, Floats]:  # (M,) each
+    """Functions of the state, by name."""
+    thetas, prior = cloud.thetas, cloud.target.prior
+    values = {
+        "size squared": cloud.included.sum(axis=1) ** 2.0,
+        "length": np.abs(thetas).sum(axis=1),
+        "product": thetas[:, 0] * thetas[:, 1],
+        "log density": cloud.log_density,
+    }
+    for j in range(DIMENSION):
+        values[f"theta {j}"] = thetas[:, j]
+        values[f"theta {j} squared"] = thetas[:, j] ** 2
+        values[f"included {j}"] = cloud.included[:, j].astype(float)
+    for index, menu in enumerate(MENUS):
+        values[f"best of menu {index}"] = (thetas @ menu.actions.T).max(axis=1)
+    if not prior.radius.known:
+        values["log radius"] = np.log(cloud.radii)
+    if not prior.noise.known:
+        values["log variance"] = np.log(cloud.variances)
+    return values
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """Many small calls lose more by waiting for threads than they gain."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    yield
+    numba.set_num_threads(before)
+
+
+every_target = pytest.mark.parametrize(
+    ("law", "eta", "rate"),
+    [(law, eta, rate) for law in LAWS for eta in (0.5, 1.0) for rate in (0.0, 0.4)],
+)
+
+
+@every_target
+def test_moves_leave_their_target_invariant(law, eta, rate):
+    rng = np.random.default_rng(0)
+    start = scene(LAWS[law], 20_000, eta, rate, rng)
+    cloud, weights = start.cloud(), start.weights()
+    assert 1.0 / (weights**2).sum() > 2_000  # under a few heavy weights no z would be normal
+    before = aspects(cloud)
+    for _ in range(3):
+        cloud = smc.moved(cloud, rng)
+    after = aspects(cloud)
+    shifts = {name: weights * (after[name] - before[name]) for name in before}
+    z = {name: shift.sum() / np.sqrt((shift**2).sum()) for name, shift in shifts.items()}
+    # 28 targets of 22 aspects: right moves fail somewhere with probability 0.04, once and for all.
+    assert max(map(abs, z.values())) < 4.0, z
+
+
+@pytest.mark.parametrize("law", ["subset", "spike_slab", "relaxed"])
+def test_moves_forget_where_they_started(law):
+    rng = np.random.default_rng(0)
+    known = scene(LAWS[law], 40_000, 0.5, 0.4, rng)
+    cloud, weights = known.cloud(), known.weights()
+    wanted = aspects(cloud)
+    means = {name: weights @ values for name, values in wanted.items()}
+    cloud = smc.placed(known.target, *(each[:4_000] for each in known.draws))  # not weighted
+    for _ in range(30):
+        cloud = smc.moved(cloud, rng)
+    z = {}
+    for name, values in aspects(cloud).items():
+        spread = (weights**2 * (wanted[name] - means[name]) ** 2).sum() + values.var() / 4_000
+        z[name] = (values.mean() - means[name]) / np.sqrt(spread)
+    assert max(map(abs, z.values())) < 4.0, z
+
+
+@every_target
+def test_new_evidence_weighs_particles_by_the_ratio_of_the_targets(law, eta, rate):
+    known = scene(LAWS[law], 1_000, eta, rate, np.random.default_rng(1))
+    nothing = Target.of(Evidence.empty(DIMENSION), known.target.prior, eta, rate)
+    cloud = smc.aimed(smc.placed(nothing, *known.draws), known.target)
+    assert np.ptp(cloud.log_weights - known.log_weights) < 1e-11  # one constant for all
+
+
+@every_target
+def test_the_truth_has_a_maximum_for_the_log_sum_exp_and_a_largest_size(law, eta, rate):
+    cloud = scene(LAWS[law], 1_000, eta, rate, np.random.default_rng(2)).cloud()
+    log_truth = np.zeros(1_000)
+    for index, menu in enumerate(MENUS):
+        tilt = rate * sum(offered == index for offered, _ in PLAYED)
+        tilted = tilt * cloud.thetas @ menu.actions.T
+        log_truth += tilted.max(axis=1) - logsumexp(tilted, axis=1)
+    allowed = cloud.included.sum(axis=1) <= (SPARSITY if "subset" in law else DIMENSION)
+    assert np.ptp((cloud.log_truth - log_truth)[allowed]) < 1e-12  # one constant for all
+    assert (cloud.log_truth[~allowed] == -np.inf).all()

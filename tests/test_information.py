@@ -1,0 +1,303 @@
+"""Regret, gain and their ratio: against loops, brute force, and the lemmas of the paper."""
+
+import itertools
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oracles import least_pair_ratio, simplex_grid
+from soids.designs import exploratory_design
+from soids.evidence import Evidence, Menu
+from soids.information import (
+    TwoPoint,
+    conditional_gain,
+    dual_ratio,
+    exploring,
+    half_variance,
+    information_ratio,
+    minimise_ratio,
+    obedient,
+    shortfall,
+    surrogate_gain,
+    surrogate_regret,
+)
+from soids.particles import Particles
+from soids.posteriors import Subset, Tuning
+
+POWERS = [2.0, 2.5, 3.0, 4.0]
+powers = st.sampled_from(POWERS)
+# Small whole numbers make ties, zeros, duplicates and points on one line common.
+coarse = st.integers(0, 6).map(float)
+fine = st.floats(0.01, 10.0)
+actions_of = st.lists(st.tuples(coarse | fine, coarse | fine), min_size=1, max_size=7)
+
+
+def random_particles(seed: int, size: int = 30, dimension: int = 4) -> Particles:
+    rng = np.random.default_rng(seed)
+    thetas = rng.standard_normal((size, dimension)) * (rng.random((size, dimension)) < 0.6)
+    return Particles(thetas, thetas != 0.0, rng.dirichlet(np.ones(size)))
+
+
+def split(pairs: list[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
+    return tuple(np.ascontiguousarray(np.array(pairs).T))
+
+
+def ratios(distributions: np.ndarray, regret: np.ndarray, gain: np.ndarray, power: float):
+    """The information ratio of every row."""
+    paid, learned = distributions @ regret, distributions @ gain
+    return np.array([information_ratio(p, q, power) for p, q in zip(paid, learned, strict=True)])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_regret_and_gains_are_what_their_definitions_say(seed):
+    particles = random_particles(seed)
+    actions = np.random.default_rng(seed + 100).uniform(-1, 1, (6, 4))
+    mean = sum(w * theta for theta, w in zip(particles.thetas, particles.weights, strict=True))
+    best = [max(range(6), key=lambda k, t=theta: t @ actions[k]) for theta in particles.thetas]
+    for k, action in enumerate(actions):
+        regret = gain = explained = 0.0
+        for theta, weight, top in zip(particles.thetas, particles.weights, best, strict=True):
+            regret += weight * (theta @ actions[top] - theta @ action)
+            gain += 0.5 * weight * ((theta - mean) @ action) ** 2
+        for top in set(best):
+            group = [m for m in range(len(best)) if best[m] == top]
+            mass = particles.weights[group].sum()
+            centre = particles.weights[group] @ particles.thetas[group] / mass
+            explained += 0.5 * mass * ((centre - mean) @ action) ** 2
+        assert surrogate_regret(particles, actions)[k] == pytest.approx(regret)
+        assert surrogate_gain(particles, actions)[k] == pytest.approx(gain)
+        assert conditional_gain(particles, actions)[k] == pytest.approx(explained)
+
+
+@pytest.mark.xfail(reason="two sums are subtracted, and the difference is rounding")
+def test_an_action_that_is_always_best_has_no_regret():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        rewards, weights = rng.random((30, 4)), rng.dirichlet(np.ones(30))
+        rewards[:, 2] += 1.0
+        assert shortfall(rewards, weights)[2] == 0.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_which_action_is_best_explains_no_more_than_all_variance(seed):
+    particles = random_particles(seed)
+    actions = np.random.default_rng(seed).uniform(-1, 1, (6, 4))
+    full, explained = surrogate_gain(particles, actions), conditional_gain(particles, actions)
+    assert (explained <= full + 1e-15).all()
+    assert explained.sum() < full.sum()
+
+
+def test_conditional_gain_ignores_groups_without_weight():
+    weights = np.array([1.0, 0.0])
+    particles = Particles(np.eye(2), np.eye(2) == 1.0, weights)
+    assert conditional_gain(particles, np.eye(2)).tolist() == [0.0, 0.0]
+
+
+def test_ratio_is_zero_without_regret_and_infinite_without_gain():
+    assert information_ratio(0.0, 0.0) == 0.0
+    assert information_ratio(1.0, 0.0) == math.inf
+    assert information_ratio(2.0, 4.0, power=3) == 2.0
+
+
+@given(actions_of, powers)
+def test_the_minimiser_is_as_good_as_the_best_pair(pairs, power):
+    regret, gain = split(pairs)
+    assert minimise_ratio(regret, gain, power).ratio == pytest.approx(
+        least_pair_ratio(regret, gain, power), rel=1e-9
+    )
+
+
+@given(actions_of, powers, st.integers(0, 2**32 - 1))
+def test_no_distribution_beats_the_minimiser(pairs, power, seed):
+    regret, gain = split(pairs)
+    others = np.random.default_rng(seed).dirichlet(np.full(len(regret), 0.3), size=300)
+    least = ratios(others, regret, gain, power).min()
+    assert minimise_ratio(regret, gain, power).ratio <= least * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize("size", range(1, 8))
+def test_no_distribution_on_a_simplex_grid_beats_the_minimiser(size, power):
+    rng = np.random.default_rng(size)
+    grid = simplex_grid(size, steps=max(4, 14 - 2 * size))
+    for _ in range(5):
+        regret, gain = rng.random(size), rng.random(size)
+        least = ratios(grid, regret, gain, power).min()
+        assert minimise_ratio(regret, gain, power).ratio <= least * (1 + 1e-12)
+
+
+@given(actions_of, powers)
+def test_the_minimiser_reports_the_ratio_that_it_pays(pairs, power):
+    regret, gain = split(pairs)
+    mixture = minimise_ratio(regret, gain, power)
+    paid = information_ratio(mixture.mean(regret), mixture.mean(gain), power)
+    assert mixture.ratio == pytest.approx(paid, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("regret", "gain", "ratio"),
+    [
+        ([3.0], [2.0], 4.5),  # one action
+        ([1.0, 2.0], [0.0, 0.0], math.inf),  # nothing to learn
+        ([1.0, 0.0], [5.0, 0.0], 0.0),  # nothing to lose
+        ([1.0, 1.0], [1.0, 1.0], 1.0),  # two alike
+        ([0.0, 0.0], [0.0, 1.0], 0.0),
+        ([1.0, 2.0, 2.0], [0.0, 1.0, 1.0], 4.0),  # duplicates at one end
+    ],
+)
+def test_corners_are_as_computed_by_hand(regret, gain, ratio):
+    assert minimise_ratio(np.array(regret), np.array(gain)).ratio == ratio
+
+
+def test_without_gain_the_least_regret_is_played():
+    mixture = minimise_ratio(np.array([2.0, 1.0, 3.0]), np.zeros(3))
+    assert mixture.probability(1) == 1.0
+
+
+def test_power_below_two_is_refused():
+    with pytest.raises(ValueError, match=r"power must be at least 2, got 1\.5"):
+        minimise_ratio(np.ones(2), np.ones(2), 1.5)
+
+
+@given(actions_of)
+def test_the_dual_equals_the_primal(pairs):
+    regret, gain = split(pairs)
+    price, ratio = dual_ratio(regret, gain)
+    assert ratio == pytest.approx(minimise_ratio(regret, gain).ratio, rel=1e-9)
+    if 0.0 < price < math.inf:
+        assert (2.0 * price * regret - price**2 * gain).min() == pytest.approx(ratio, rel=1e-9)
+
+
+@given(actions_of, powers)
+def test_the_two_minimiser_is_within_the_papers_factor_of_every_other(pairs, power):
+    regret, gain = split(pairs)
+    mixture = minimise_ratio(regret, gain)
+    paid = information_ratio(mixture.mean(regret), mixture.mean(gain), power)
+    least = minimise_ratio(regret, gain, power).ratio
+    assert paid <= 2 ** (power - 2) * least * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("mixture", [TwoPoint(3, 1, 0.3, 0.0), TwoPoint(2, 2, 0.0, 0.0)])
+def test_two_points_are_drawn_as_often_as_they_say(mixture):
+    uniforms = (np.arange(1000) + 0.5) / 1000
+    drawn = np.bincount([mixture.draw(u) for u in uniforms], minlength=4) / 1000
+    masses = [mixture.probability(k) for k in range(4)]
+    assert drawn == pytest.approx(masses)
+    values = np.array([1.0, 20.0, 300.0, 4000.0])
+    assert mixture.mean(values) == pytest.approx(drawn @ values)
+
+
+def test_ties_go_to_the_action_with_the_fewest_features():
+    actions = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    thetas = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    obedience = obedient(thetas @ actions.T, np.array([0.5, 0.3, 0.2]), actions)
+    assert obedience.tolist() == [0.0, 0.5, 0.2, 0.3]
+
+
+def test_the_exploring_share_minimises_the_papers_bound():
+    obedience, design = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    for explored in (0.5, 1.2, 2.0, 5.0):
+        regret = np.array([1.0, explored])
+        shares = np.linspace(1e-3, 1.0, 1000)
+        bounds = ((1.0 - shares) + shares * explored) ** 3 / shares
+        share = exploring(obedience, design, regret)[1]
+        if explored > 1.0:
+            assert share == pytest.approx(shares[bounds.argmin()], abs=1e-3)
+        else:
+            assert share == 1.0
+
+
+class Situation(NamedTuple):
+    """A posterior in mid-play, and what it makes of the actions."""
+
+    actions: np.ndarray  # (K, d)
+    sparsity: int
+    rewards: np.ndarray  # (M, K)
+    weights: np.ndarray  # (M,)
+
+    @property
+    def regret(self) -> np.ndarray:
+        return shortfall(self.rewards, self.weights)
+
+    @property
+    def gain(self) -> np.ndarray:
+        return half_variance(self.rewards, self.weights)
+
+
+def ternary(dimension: int) -> np.ndarray:
+    """{-1, 0, 1}^d: the best actions of a sparse parameter include one just as sparse."""
+    return np.array(list(itertools.product([-1.0, 0.0, 1.0], repeat=dimension)))
+
+
+def signed_basis_and_cube(dimension: int, sparsity: int) -> np.ndarray:
+    """The cube is cut down until no vertex beats the best signed basis vector."""
+    cube = np.array(list(itertools.product([-1.0, 1.0], repeat=dimension))) / sparsity
+    return np.vstack([np.eye(dimension), -np.eye(dimension), cube])
+
+
+def situations() -> list[Situation]:
+    """Optimistic posteriors after few and many rounds on actions that have sparse optima."""
+    found = []
+    for seed, rounds, sparsity in itertools.product(range(3), (0, 3, 30), (1, 2)):
+        for actions in (ternary(4), signed_basis_and_cube(5, sparsity)):
+            rng = np.random.default_rng(seed)
+            dimension = actions.shape[1]
+            theta = np.zeros(dimension)
+            theta[:sparsity] = 1.0 / sparsity
+            menu, evidence = Menu(actions), Evidence.empty(dimension)
+            for action in actions[rng.integers(len(actions), size=rounds)]:
+                evidence = evidence.add(menu, action, float(action @ theta + rng.standard_normal()))
+            posterior = Subset(dimension, sparsity=sparsity, radius=1.0, noise=1.0)
+            cloud = posterior.update(None, evidence, Tuning(0.25, 0.3, 200, 3), rng)
+            weights = cloud.particles().weights
+            found.append(Situation(actions, sparsity, cloud.rewards_on(menu), weights))
+    return found
+
+
+@pytest.fixture(scope="module")
+def in_play() -> list[Situation]:
+    return situations()
+
+
+def test_obeying_has_a_ratio_of_at_most_twice_the_dimension_and_soids_no_more(in_play):
+    for now in in_play:
+        obedience = obedient(now.rewards, now.weights, now.actions)
+        assert obedience.sum() == pytest.approx(1.0)
+        ratio = information_ratio(obedience @ now.regret, obedience @ now.gain)
+        assert ratio <= 2 * now.actions.shape[1]
+        assert minimise_ratio(now.regret, now.gain).ratio <= ratio * (1 + 1e-12)
+
+
+def test_sparse_optimal_actions_bound_the_cubic_ratios(in_play):
+    for now in in_play:
+        design = exploratory_design(now.actions)
+        obedience = obedient(now.rewards, now.weights, now.actions)
+        # The paper's step before the bound, which fails if ties are broken towards dense actions.
+        learned = 2.0 * now.sparsity / design.value * (design.weights @ now.gain)
+        assert (obedience @ now.regret) ** 2 <= learned
+        forerunner = exploring(obedience, design.weights, now.regret)
+        assert forerunner.sum() == pytest.approx(1.0)
+        cubic = information_ratio(forerunner @ now.regret, forerunner @ now.gain, 3)
+        assert cubic <= 27 * now.sparsity / design.value
+        mixture = minimise_ratio(now.regret, now.gain)
+        own = information_ratio(mixture.mean(now.regret), mixture.mean(now.gain), 3)
+        assert own <= 2 * cubic * (1 + 1e-12)
+        assert own <= 54 * now.sparsity / design.value
+
+
+def test_regret_is_bounded_by_gain_and_either_ratio(in_play):
+    constant = 2 / 3**1.5  # c_3* of the paper
+    for now in in_play:
+        for policy in np.random.default_rng(0).dirichlet(np.ones(len(now.actions)), size=5):
+            regret, gain = policy @ now.regret, policy @ now.gain
+            square, cubic = (information_ratio(regret, gain, power) for power in (2, 3))
+            rates = np.geomspace(1e-3, 1e3, 601)
+            bounds = gain / rates + np.minimum(
+                rates / 4 * square, constant * np.sqrt(rates * cubic)
+            )
+            assert bounds.min() == pytest.approx(regret, rel=1e-3)  # tight, and
+            assert (bounds >= regret * (1 - 1e-12)).all()  # never below

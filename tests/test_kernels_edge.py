@@ -1,0 +1,67 @@
+"""The search for the best edge, against all pairs of actions."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soids.kernels import edge
+
+# Whole numbers make ties, duplicates and points on one line common.
+points = st.lists(st.tuples(st.integers(1, 8), st.integers(0, 8)), min_size=1, max_size=9)
+powers = st.sampled_from([2, 3])
+
+
+def least_ratio(regret, gain, power):
+    """The least ``regret**power / gain`` of all mixtures of two actions, from its slope's root."""
+    (r, s), (g, h) = regret, gain
+    shares = [0.0, 1.0]
+    if s != r and h != g:
+        shares.append(((h - g) * r - power * (s - r) * g) / ((power - 1) * (s - r) * (h - g)))
+    mixtures = [(r + q * (s - r), g + q * (h - g)) for q in shares if 0.0 <= q <= 1.0]
+    return min((x**power / y if y > 0.0 else np.inf) for x, y in mixtures)
+
+
+def least_of_all(regret, gain, power):
+    pairs = itertools.combinations_with_replacement(range(len(regret)), 2)
+    return min(least_ratio(regret[[i, j]], gain[[i, j]], power) for i, j in pairs)
+
+
+def arrays(actions):
+    return np.ascontiguousarray(np.array(actions, dtype=float).T)
+
+
+@given(points, powers)
+def test_no_pair_beats_the_edge(actions, power):
+    regret, gain = arrays(actions)
+    ends = list(edge.best_edge(regret, gain, power))
+    least = least_ratio(regret[ends], gain[ends], power)
+    assert least == pytest.approx(least_of_all(regret, gain, power), rel=1e-12)
+
+
+@pytest.mark.parametrize("power", [2, 3])
+@pytest.mark.parametrize("seed", range(20))
+def test_no_pair_of_many_beats_the_edge(seed, power):
+    regret, gain = np.random.default_rng(seed).lognormal(size=(2, 60))
+    ends = list(edge.best_edge(regret, gain, power))
+    least = least_ratio(regret[ends], gain[ends], power)
+    assert least == pytest.approx(least_of_all(regret, gain, power), rel=1e-12)
+
+
+@given(points, powers)
+def test_no_action_lies_above_the_edge(actions, power):
+    regret, gain = arrays(actions)
+    left, right = edge.best_edge(regret, gain, power)
+    along = np.array([regret[right] - regret[left], gain[right] - gain[left]])
+    above = (gain - gain[left]) * along[0] - (regret - regret[left]) * along[1]
+    assert (along >= 0.0).all()
+    assert (above <= 0.0).all()
+
+
+@given(points, powers)
+def test_compiled_equals_plain(actions, power):
+    plain = getattr(edge.best_edge, "py_func", edge.best_edge)
+    regret, gain = arrays(actions)
+    assert edge.best_edge(regret, gain, power) == plain(regret, gain, power)

@@ -1,0 +1,165 @@
+"""The bump's mass and its inverse, against arithmetic with a hundred digits.
+
+What the moves rely on, and what is claimed here: masses are right to 1e-14 of themselves, points to
+1e-14 in the share of the mass below them (or as near as a double can be to the exact point).
+"""
+
+import itertools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from soids.kernels import normal
+
+# A context of our own: the global one belongs to all tests.
+exact = mpmath.mp.clone()
+exact.dps = 100
+
+SHARES = [0.0, 1e-18, 1e-9, 0.02, 0.5, 0.999, 1.0 - 2.0**-53]
+
+PIECES = [  # (fall, precision, width)
+    piece
+    for piece in itertools.product(
+        [0.0, 1e-8, 1e-3, 0.7, 50.0, 1e4, 1e9],
+        [0.0, 1e-12, 1e-4, 1.0, 1e6],
+        [1e-6, 0.1, 3.0, 1e4, math.inf],
+    )
+    if piece != (0.0, 0.0, math.inf)
+]
+
+BUMPS = [  # (slope, precision, low, high): peaks up to 5000 sds from zero, inside and outside
+    (peak * math.sqrt(precision), precision, low, high)
+    for peak, precision, (low, high) in itertools.product(
+        [0.0, -0.3, 0.3, 5.0, -40.0, 40.0, -5e3, 5e3],
+        [1e-12, 1e-4, 1.0, 1e6],
+        [(-2.0, 2.0), (-1e-3, 1e-3), (-1e3, 1e3), (-math.inf, 0.0), (0.0, math.inf)],
+    )
+] + [
+    (4.0, 0.5, -math.inf, math.inf),
+    (-30.0, 2.0, 1.0, 5.0),
+    (0.0, 0.0, -3.0, 3.0),  # flat
+    (1e-12, 0.0, -3.0, 3.0),
+    (-700.0, 0.0, -3.0, 3.0),
+    (5.0, 0.0, -math.inf, 0.0),
+    (-5.0, 0.0, 0.0, math.inf),
+]
+
+
+def exact_mass(slope, precision, low, high):
+    """The mass of the bump on the interval."""
+    slope, precision, low, high = map(exact.mpf, (slope, precision, low, high))
+    if precision == 0 == slope:
+        return high - low
+    if precision == 0:
+        return (exact.exp(slope * high) - exact.exp(slope * low)) / slope
+    mode, root = slope / precision, exact.sqrt(precision / 2)
+    start, end = (low - mode) * root, (high - mode) * root
+    if end < 0:
+        start, end = -end, -start  # erfc keeps its digits in the right tail only
+    tails = exact.erfc(start) - exact.erfc(end)
+    return exact.exp(slope * mode / 2) * exact.sqrt(exact.pi) / (2 * root) * tails
+
+
+def plain(kernel):
+    return getattr(kernel, "py_func", kernel)
+
+
+def test_erfcx_is_exact_to_1e_14():
+    for x in [0.0, 1e-300, *np.linspace(1e-3, 30.0, 1000), *np.geomspace(30.0, 1e9, 50)]:
+        truth = exact.exp(exact.mpf(x) ** 2) * exact.erfc(x)
+        assert abs(normal.erfcx(x) / truth - 1) < 1e-14, x
+
+
+def test_decay_is_exact_to_1e_14():
+    for fall, precision, width in PIECES:
+        error = normal.decay(fall, precision, width) / exact_mass(-fall, precision, 0.0, width) - 1
+        assert abs(error) < 1e-14, (fall, precision, width)
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_invert_decay_leaves_its_share_behind_to_1e_14(share):
+    for fall, precision, width in PIECES:
+        y = normal.invert_decay(fall, precision, width, share)
+        behind = exact_mass(-fall, precision, 0.0, y) / exact_mass(-fall, precision, 0.0, width)
+        assert 0.0 <= y <= width
+        assert y < math.inf
+        assert abs(behind - share) < 1e-14, (fall, precision, width)
+
+
+def test_log_mass_is_exact_to_1e_14():
+    for bump in BUMPS:
+        truth = exact.log(exact_mass(*bump))
+        assert abs(normal.log_mass(*bump) - truth) < 1e-14 * (1 + abs(truth)), bump
+
+
+@pytest.mark.parametrize("share", SHARES)
+def test_invert_mass_leaves_its_share_below_to_1e_14_or_four_roundings(share):
+    for bump in BUMPS:
+        slope, precision, low, high = bump
+        x = normal.invert_mass(*bump, share)
+        assert low <= x <= high
+        assert abs(x) < math.inf
+        # A point is found as an end or the mode plus a distance, so it is as coarse as these are.
+        marks = [x, low, high, slope / precision if precision else 0.0]
+        rounding = 4 * np.spacing(max(abs(m) for m in marks if low <= m <= high and abs(m) < 1e300))
+        whole = exact_mass(*bump)
+        under = exact_mass(slope, precision, low, max(x - rounding, low)) / whole
+        over = exact_mass(slope, precision, low, min(x + rounding, high)) / whole
+        assert under - 1e-14 < share < over + 1e-14, bump
+
+
+@pytest.mark.parametrize("precision", [1e-307, 1e-30])
+@pytest.mark.parametrize("slope", [0.0, 1e-3, 0.7, 1e4])
+@pytest.mark.parametrize("slack", [0.1, 3.0, 1e4])
+def test_a_vanishing_precision_is_as_good_as_none(slope, precision, slack):
+    mass = normal.log_mass(slope, precision, -slack, slack)
+    point = normal.invert_mass(slope, precision, -slack, slack, 0.2)
+    assert mass == pytest.approx(normal.log_mass(slope, 0.0, -slack, slack), rel=1e-14)
+    assert point == pytest.approx(normal.invert_mass(slope, 0.0, -slack, slack, 0.2), rel=1e-14)
+
+
+slopes = st.floats(-1e6, 1e6)
+precisions = st.just(0.0) | st.floats(1e-12, 1e9)
+slacks = st.floats(1e-6, 1e6)
+shares = st.floats(0.0, 1.0, exclude_max=True)
+
+
+@given(slopes, precisions, slacks, shares)
+def test_no_point_lies_outside_the_ball(slope, precision, slack, share):
+    assert abs(normal.invert_mass(slope, precision, -slack, slack, share)) <= slack
+
+
+@given(slopes, precisions, slacks, shares, shares)
+def test_a_larger_share_never_ends_lower(slope, precision, slack, one, other):
+    assume(abs(one - other) > 1e-13)  # what is closer is equal to rounding
+    points = [normal.invert_mass(slope, precision, -slack, slack, u) for u in sorted([one, other])]
+    assert points[0] <= points[1]
+
+
+@given(slopes, precisions, slacks, slacks)
+def test_a_longer_interval_never_holds_less(slope, precision, one, other):
+    short, long = sorted([one, other])
+    less = normal.log_mass(slope, precision, -short, short)
+    more = normal.log_mass(slope, precision, -long, long)
+    assert less <= more + 1e-14 * (1 + abs(more))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "inputs"),
+    [
+        (normal.erfcx, [(x,) for x in [0.0, 0.3, 4.0, 9.9, 10.0, 1e5]]),
+        (normal.whole_fall, PIECES),
+        (normal.decay, PIECES),
+        (normal.invert_decay, [(*piece, 0.37) for piece in PIECES]),
+        (normal.log_mass, BUMPS),
+        (normal.invert_mass, [(*bump, 0.37) for bump in BUMPS]),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_compiled_equals_plain(kernel, inputs):
+    for case in inputs:
+        assert kernel(*case) == pytest.approx(plain(kernel)(*case), rel=1e-14), case

@@ -1,0 +1,111 @@
+"""The moves on Laplace spikes: one coordinate against quadrature, and the sweep around it."""
+
+import itertools
+import math
+from copy import deepcopy
+
+import numba
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from soids.kernels import relaxed
+
+CONDITIONALS = [  # (slope, precision, slab_precision, spike_scale, odds)
+    (0.0, 0.0, 0.1, 0.1, -2.0),  # a feature that the data do not show
+    (6.0, 0.0, 0.5, 0.1, -2.0),
+    (0.7, 2.0, 0.1, 0.5, -1.0),
+    (-9.0, 8.0, 0.1, 0.1, -3.0),
+    (40.0, 8.0, 0.1, 0.1, -3.0),
+]
+
+
+def sweep_arguments(rng, particles=30, dimension=5):
+    played = rng.uniform(-1.0, 1.0, (8, dimension))
+    columns = rng.uniform(-1.0, 1.0, (dimension, 7))
+    thetas = rng.standard_normal((particles, dimension))
+    return (
+        thetas, rng.random((particles, dimension)) < 0.4, thetas @ columns,
+        rng.uniform(0.5, 2.0, particles), played.T @ played, played.sum(axis=0),
+        0.3 * played.sum(axis=0), columns, np.array([0, 4, 7]), np.array([1.5, 0.9]),
+        np.log(rng.random(dimension)), 0.4, 0.2,
+        rng.random((particles, dimension)), rng.random((particles, 2)),
+        rng.standard_normal((particles, dimension)),
+    )  # fmt: skip
+
+
+def whole(function):
+    """The integral over the line, in pieces that no narrow peak can hide between."""
+    edges = [-40.0, -5.0, -1.0, 0.0, 1.0, 5.0, 40.0]
+    return sum(quad(function, *piece, limit=200)[0] for piece in itertools.pairwise(edges))
+
+
+@pytest.mark.parametrize("conditional", CONDITIONALS)
+def test_a_coordinate_has_the_label_and_the_mean_of_its_conditional(conditional):
+    slope, precision, slab_precision, spike_scale, odds = conditional
+
+    def slab(x):
+        return math.exp(odds + slope * x - 0.5 * (precision + slab_precision) * x * x)
+
+    def spike(x):
+        return math.exp(slope * x - 0.5 * precision * x * x - abs(x) / spike_scale)
+
+    mass = whole(slab) + whole(spike)
+    # On a regular grid of uniforms, averages are integrals over the uniform.
+    grid = (np.arange(20_000) + 0.5) / 20_000
+    draws = np.array([relaxed.spike_or_slab(*conditional, u) for u in grid])
+    assert draws[:, 0].mean() == pytest.approx(whole(slab) / mass, abs=1e-4)
+    for power in (1, 2):
+        moment = whole(lambda x, power=power: x**power * (slab(x) + spike(x))) / mass
+        scale = math.sqrt(whole(lambda x: x * x * (slab(x) + spike(x))) / mass) ** power
+        assert (draws[:, 1] ** power).mean() == pytest.approx(moment, abs=2e-3 * scale)
+
+
+@pytest.mark.parametrize("u", [0.0, 1.0 - 2.0**-53])
+@pytest.mark.parametrize("conditional", CONDITIONALS)
+def test_an_extreme_uniform_draws_a_finite_coordinate(conditional, u):
+    assert math.isfinite(relaxed.spike_or_slab(*conditional, u)[1])
+
+
+def test_a_sweep_returns_the_rewards_of_the_parameters_it_returns():
+    arguments = sweep_arguments(np.random.default_rng(0))
+    thetas, included, rewards = relaxed.sweep(*arguments)
+    columns = arguments[7]
+    assert (thetas != arguments[0]).all()
+    assert included.dtype == np.bool_
+    np.testing.assert_allclose(rewards, thetas @ columns, atol=1e-12)
+
+
+def test_a_sweep_modifies_nothing_it_was_given():
+    arguments = sweep_arguments(np.random.default_rng(1))
+    before = deepcopy(arguments)
+    relaxed.sweep(*arguments)
+    for now, then in zip(arguments, before, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
+def test_the_number_of_threads_changes_no_bit():
+    arguments = sweep_arguments(np.random.default_rng(2))
+    before = numba.get_num_threads()
+    clouds = []
+    for threads in (1, 2):
+        numba.set_num_threads(threads)
+        clouds.append(np.hstack(relaxed.sweep(*arguments)))
+    numba.set_num_threads(before)
+    np.testing.assert_array_equal(*clouds)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments"),
+    [
+        (relaxed.spike_or_slab, (*CONDITIONALS[2], 0.3)),
+        (relaxed.spike_or_slab, (*CONDITIONALS[3], 0.999)),
+        (relaxed.sweep, sweep_arguments(np.random.default_rng(3))),
+    ],
+    ids=["slab", "spike", "sweep"],
+)
+def test_compiled_equals_plain(kernel, arguments):
+    plain = getattr(kernel, "py_func", kernel)
+    for ours, theirs in zip(kernel(*arguments), plain(*arguments), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-11)

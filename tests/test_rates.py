@@ -1,0 +1,125 @@
+"""Learning rates: against values computed by hand, and against the play that drives them."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soids.information import information_ratio
+from soids.policies import POLICIES
+from soids.rates import RATES, Progress, as_rate, experiment, poor, rich, theorem2, theorem3
+
+BASIS = np.eye(10)  # C_min = 1 / 10
+FLAT = np.ones((3, 10))  # C_min = 0
+
+
+def progress(rounds, dimension=10, sparsity=2, **more):
+    return Progress(rounds, dimension, sparsity, **more)
+
+
+@pytest.mark.parametrize("dimension", [20, 40, 100])
+@pytest.mark.parametrize(
+    ("rounds", "rate"), [(0, 0.5), (1, 0.2218), (10, 0.0680), (100, 0.0184), (1000, 0.0047)]
+)
+def test_the_experiments_rate_is_the_same_in_all_three_dimensions(dimension, rounds, rate):
+    now = progress(rounds, dimension, dimension // 10)
+    assert experiment(now) == pytest.approx(rate, abs=5e-5)
+
+
+def test_the_experiments_rate_has_a_rich_branch_and_a_cap():
+    # 0.1 sqrt(log(10 e 1e5) / 1e6) = 0.1 sqrt(14.8155 / 1e6)
+    assert experiment(progress(100_000, 100, 10)) == pytest.approx(3.84909e-4, rel=1e-5)
+    assert experiment(progress(1, 1_000_000, 1)) == 0.5
+
+
+def test_the_default_rate_is_twice_the_experiments_and_at_most_a_half():
+    assert RATES["balanced"](progress(100, 20, 2)) == 2 * experiment(progress(100, 20, 2))
+    assert RATES["balanced"](progress(0)) == 0.5
+
+
+def test_theorem_2_as_computed_by_hand():
+    # C_10 = 5 + 4 log(50 e) = 24.648092, at t + 1 = 10
+    now = progress(9, actions=BASIS)
+    assert rich(now) == pytest.approx(math.sqrt(3 * 24.648092 / (128 * 10 * 10)), rel=1e-6)
+    assert poor(now) == pytest.approx(0.0924844, rel=1e-6)
+    assert theorem2(now) == poor(now) > rich(now)
+
+
+def test_theorem_2_grows_rich_and_is_capped():
+    late = progress(10**6, actions=BASIS)
+    assert theorem2(late) == rich(late) > poor(late)
+    assert theorem2(progress(0, actions=100 * BASIS)) == 0.5
+
+
+def test_theorem_3_as_computed_by_hand():
+    # sqrt(2 / 20) = 0.316228, and 3 sqrt(6) 2 / sqrt(1 / 10) = 46.475800
+    fresh = progress(5, actions=BASIS)
+    assert theorem3(fresh) == pytest.approx(0.316228, rel=1e-5)
+    poorly_informed = progress(5, actions=BASIS, ratios=1e6, root_ratios=3.5242)
+    assert theorem3(poorly_informed) == pytest.approx((2 / 50) ** (2 / 3), rel=1e-6)
+
+
+def test_theorem_3_follows_the_ratios_of_the_policies_played():
+    rng = np.random.default_rng(0)
+    actions = rng.uniform(-1, 1, (15, 4))
+    policy = POLICIES["soids"](4, sparsity=1, radius=2.0, noise=1.0, rate="theorem3")
+    ratios = root_ratios = 0.0
+    for t in range(20):
+        decision = policy.choose(actions, rng)
+        now = Progress(t, 4, 1, ratios, root_ratios, actions)
+        assert decision.info.rate == pytest.approx(theorem3(now), rel=1e-12)
+        policy.observe(decision, 2 * decision.action[0] + rng.standard_normal())
+        regret, gain, ratio, _ = decision.info
+        ratios += ratio
+        root_ratios += math.sqrt(information_ratio(regret, gain, 3))
+    assert ratios > 0.0
+
+
+def test_actions_that_do_not_span_leave_the_rich_rate():
+    now = progress(9, actions=FLAT, ratios=12.0)
+    assert poor(now) == 0.0
+    assert theorem2(now) == rich(now)
+    assert theorem3(now) == 0.25  # sqrt(2 / (20 + 12))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 10), st.integers(1, 200))
+@pytest.mark.parametrize("name", RATES)
+def test_rates_never_rise(name, rounds, sparsity, more):
+    rate, actions = RATES[name], np.eye(20)  # theorem 3 asks for s <= d / 2
+    earlier, later = (progress(t, 20, sparsity, actions=actions) for t in (rounds, rounds + more))
+    assert 0.0 <= rate(later) <= rate(earlier) <= 0.5
+
+
+@given(st.floats(0, 1e9), st.floats(0, 1e9))
+def test_theorem_3_falls_as_information_proves_dear(ratios, root_ratios):
+    dear = progress(5, actions=BASIS, ratios=ratios, root_ratios=root_ratios)
+    assert 0.0 < theorem3(dear) <= theorem3(progress(5, actions=BASIS))
+
+
+def test_a_rate_is_a_name_a_number_or_a_function():
+    assert as_rate("theorem2") is theorem2
+    assert as_rate(0.25)(progress(7)) == 0.25
+    assert as_rate(np.float32(0.25))(progress(7)) == 0.25
+    assert as_rate(lambda now: 1.0 / now.rounds)(progress(8)) == 0.125
+
+
+@pytest.mark.parametrize(
+    ("rate", "message"),
+    [
+        ("fast", "rate must be a number, a function or one of balanced, .*, got 'fast'"),
+        (-0.1, "rate must be at least 0, got -0.1"),
+        (math.nan, "rate must be finite .*, got nan"),
+        (True, "rate must be a real number, got True"),
+        (None, "rate must be a real number, got None"),
+    ],
+)
+def test_other_rates_are_refused(rate, message):
+    with pytest.raises(ValueError, match=message):
+        as_rate(rate)
+
+
+def test_c_min_needs_actions():
+    with pytest.raises(ValueError, match="actions must be given"):
+        _ = progress(1).c_min
