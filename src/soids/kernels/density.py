@@ -7,10 +7,11 @@ import math
 import numpy as np
 from numba import njit
 
+from soids.arrays import Floats
 from soids.kernels.rows import by_rows
 
 
-def fits(thetas, gram, moment, drift):
+def fits(thetas, gram, moment, drift) -> tuple[Floats, Floats]:
     """``theta' gram theta - 2 moment' theta`` and ``drift' theta`` of every row, at a cost that
     counts supports.
     """
@@ -36,7 +37,7 @@ def fit_rows(start, stop, thetas, gram, moment, drift, squares, drifts):
         squares[m], drifts[m] = square, along
 
 
-def optimism(rewards, starts, tilts):
+def optimism(rewards, starts, tilts) -> tuple[Floats, Floats]:
     """Two versions of the optimistic term, (M,) each: tilted best rewards, and the log-sum-exp that
     bounds them.
     """

@@ -9,9 +9,12 @@ import math
 import numpy as np
 from numba import njit
 
+from soids.arrays import Bools, Floats
+from soids.kernels.draws import draw_arms
+from soids.kernels.joint import block
 from soids.kernels.normal import invert_mass, log_mass
 from soids.kernels.rows import by_rows
-from soids.kernels.sparse import block, draw_arms, fields, rate_actions
+from soids.kernels.sparse import fields, rate_actions
 
 
 @njit(cache=True)
@@ -40,7 +43,7 @@ def sweep(
     thetas, included, rewards, powers, gram, moment, drift, columns, starts, tilts,
     log_odds, slab_precision, spike_scale,
     coordinate_uniforms, arm_uniforms, block_normals,
-):  # fmt: skip
+) -> tuple[Floats, Bools, Floats]:  # fmt: skip
     """The cloud after one arm, one pass over the coordinates and one block move of each particle's
     slab.
     """
@@ -79,5 +82,5 @@ def sweep_rows(
             for i in range(d):
                 field[i] -= step * gram[j, i]
         active = np.flatnonzero(label)
-        block(theta, field, power, math.inf, gram, slab_precision, active, block_normals[m])
+        block(theta, field, power, gram, slab_precision, active, block_normals[m])
         rate_actions(theta, columns, rewards[m])

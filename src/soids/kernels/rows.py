@@ -14,12 +14,12 @@ WORTHWHILE = 20_000  # numbers touched, below which one thread is done before th
 
 
 @cache
-def pool(threads):
+def pool(threads: int) -> ThreadPoolExecutor:
     """The threads that help, made when first needed."""
     return ThreadPoolExecutor(threads - 1, thread_name_prefix="soids")
 
 
-def by_rows(kernel, work, count, *arguments):
+def by_rows(kernel, work, count, *arguments) -> None:
     """Call ``kernel(first, last, *arguments)`` so that all rows are covered, each by one thread."""
     threads = min(get_num_threads(), count)
     if threads == 1 or work * count < WORTHWHILE:
