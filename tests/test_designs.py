@@ -48,6 +48,7 @@ def test_the_value_is_reached_and_certified(actions):
         (cube(4), 1.0),
         (np.vstack([np.eye(4), cube(4)]), 1.0),
         (np.diag([1.0, 2.0]), 4 / 5),  # w = 4 (1 - w)
+        (np.vstack([np.eye(4)[[0] * 300], 0.5 * np.eye(4)]), 1 / 13),  # the longest do not span
         (np.array([[-3.0]]), 9.0),
         (np.ones((3, 2)), 0.0),  # one direction only
         (random_actions(4, 7), 0.0),

@@ -43,6 +43,8 @@ ROUNDS_AND_RATES = pytest.mark.parametrize(
     ("rounds", "rate"), [(3, 0.0), (3, 0.6), (30, 0.0), (30, 0.1)]
 )
 
+KNOWN_OR_NOT = pytest.mark.parametrize("noise", [1.0, None], ids=["known_noise", "unknown_noise"])
+
 
 def scene(
     dimension: int, rounds: int, *, noise: float = 1.0, menus: int = 1, actions: int = 7
@@ -359,12 +361,50 @@ def test_an_unknown_radius_is_integrated_out(rate):
     assert_mean(cloud, np.log(cloud.radii), mean_of(np.log(radii), given, log_priors))
 
 
-def test_weights_alone_turn_the_prior_into_the_posterior():
+@KNOWN_OR_NOT
+def test_weights_alone_turn_the_prior_into_the_posterior(noise):
     past = scene(3, 3)
-    exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=0.25, rate=0.3)
-    target = target_of(Subset(3, sparsity=2, radius=2.0, noise=1.0), past, 0.25, 0.3)
-    cloud = start(target, 10_000, np.random.default_rng(0))
-    assert_exact(aimed(cloud, target).particles(), exact, past)
+    target = target_of(Subset(3, sparsity=2, radius=2.0, noise=noise), past, 0.25, 0.3)
+    variances, log_priors = noise_nodes(target.prior.noise)
+    given = [
+        enumerate_subset_posterior(
+            past, sparsity=2, radius=2.0, eta=0.25, rate=0.3, noise=math.sqrt(variance)
+        )
+        for variance in variances
+    ]
+    cloud = aimed(start(target, 10_000, np.random.default_rng(0)), target)
+    assert_exact(cloud.particles(), mixed(given, log_priors), past)
+    assert_mean(cloud, np.log(cloud.variances), mean_of(np.log(variances), given, log_priors))
+
+
+def test_weights_alone_carry_a_spike_slab_cloud_to_other_scales():
+    past = scene(2, 3)
+    exact = enumerate_spike_slab(
+        past, sizes=binomial_sizes(2, 0.5), slab_variance=2.0, radius=2.0, eta=0.25, rate=0.2
+    )
+    wide, narrow = (
+        target_of(
+            SpikeSlab(2, sparsity=s, radius=radius, noise=1.0, slab_variance=v), past, 0.25, 0.2
+        )
+        for s, radius, v in [(2, 4.0, 4.0), (1, 2.0, 2.0)]
+    )
+    cloud = start(wide, 10_000, np.random.default_rng(0))
+    assert_exact(aimed(cloud, narrow).particles(), exact, past)
+
+
+def test_weights_alone_carry_a_relaxed_cloud_to_other_scales():
+    past = scene(2, 3)
+    exact = relaxed_grid(
+        past, sizes=binomial_sizes(2, 0.5), slab_variance=2.0, spike_scale=0.2, eta=0.25, rate=0.2
+    )
+    wide, narrow = (
+        target_of(
+            Relaxed(2, sparsity=s, noise=1.0, slab_variance=v, spike_scale=b), past, 0.25, 0.2
+        )
+        for s, v, b in [(2, 4.0, 0.4), (1, 2.0, 0.2)]
+    )
+    cloud = start(wide, 10_000, np.random.default_rng(0))
+    assert_exact(aimed(cloud, narrow).particles(), exact, past)
 
 
 # Estimates of separate clouds are independent whatever their particles share, so the spread between
@@ -390,7 +430,7 @@ def history(past: Past) -> list[Past]:
     ]
 
 
-@pytest.mark.parametrize("noise", [1.0, None], ids=["known_noise", "unknown_noise"])
+@KNOWN_OR_NOT
 def test_clouds_carried_from_round_to_round_stay_exact(noise):
     past = scene(3, 12, menus=2)
     posterior = Subset(3, sparsity=2, radius=2.0, noise=noise)

@@ -111,6 +111,16 @@ def test_the_minimiser_is_as_good_as_the_best_pair(pairs, power):
     )
 
 
+@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize("curve", [0.3, 0.5, 0.9])
+def test_of_many_actions_on_the_hull_it_finds_the_best_pair(curve, power):
+    regret = np.random.default_rng(0).uniform(0.5, 3.0, 25)
+    gain = (regret - 0.5) ** curve
+    assert minimise_ratio(regret, gain, power).ratio == pytest.approx(
+        least_pair_ratio(regret, gain, power), rel=1e-12
+    )
+
+
 @given(actions_of, powers, st.integers(0, 2**32 - 1))
 def test_no_distribution_beats_the_minimiser(pairs, power, seed):
     regret, gain = split(pairs)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from soids import SOIDS
 from soids.information import information_ratio
-from soids.policies import POLICIES
 from soids.rates import RATES, Progress, as_rate, experiment, poor, rich, theorem2, theorem3
 
 BASIS = np.eye(10)  # C_min = 1 / 10
@@ -61,14 +61,15 @@ def test_theorem_3_as_computed_by_hand():
     assert theorem3(poorly_informed) == pytest.approx((2 / 50) ** (2 / 3), rel=1e-6)
 
 
-def test_theorem_3_follows_the_ratios_of_the_policies_played():
+@pytest.mark.parametrize("dimension", [4, 30])  # rich, poor
+def test_theorem_3_follows_the_ratios_of_the_policies_played(dimension):
     rng = np.random.default_rng(0)
-    actions = rng.uniform(-1, 1, (15, 4))
-    policy = POLICIES["soids"](4, sparsity=1, radius=2.0, noise=1.0, rate="theorem3")
+    actions = rng.choice([-1.0, 1.0], (60, dimension))
+    policy = SOIDS(dimension, sparsity=1, radius=2.0, noise=1.0, rate="theorem3")
     ratios = root_ratios = 0.0
     for t in range(20):
         decision = policy.choose(actions, rng)
-        now = Progress(t, 4, 1, ratios, root_ratios, actions)
+        now = Progress(t, dimension, 1, ratios, root_ratios, actions)
         assert decision.info.rate == pytest.approx(theorem3(now), rel=1e-12)
         policy.observe(decision, 2 * decision.action[0] + rng.standard_normal())
         regret, gain, ratio, _ = decision.info

@@ -18,15 +18,13 @@ def draw_index(scores, uniform):
 
 
 @njit(cache=True)
-def draw_arms(rewards, starts, tilts, columns, uniforms, pull):
-    """Draw one arm per menu from the softmax of its tilted rewards; write the sum of their pulls to
-    ``pull``.
-    """
+def draw_arms(rewards, starts, tilts, columns, uniforms, arms, pull):
+    """Draw one arm per menu from the softmax of its tilted rewards; write them and their pull."""
     pull[:] = 0.0
     for menu in range(tilts.size):
         first, last, tilt = starts[menu], starts[menu + 1], tilts[menu]
         if tilt == 0.0:
             continue
-        arm = draw_index(tilt * rewards[first:last], uniforms[menu])
+        arms[menu] = first + draw_index(tilt * rewards[first:last], uniforms[menu])
         for j in range(pull.size):
-            pull[j] += tilt * columns[j, first + arm]
+            pull[j] += tilt * columns[j, arms[menu]]

@@ -164,7 +164,7 @@ def sweep(
         volume = math.log(2.0 * radius) if uniform_in_ball else 0.0
         rewards = np.empty(actions)
         rate_actions(theta, columns, rewards)
-        field = fields(theta, power, gram, moment, drift, np.zeros(d))
+        field = fields(theta, power, gram, power * moment - drift)
         redraw(
             theta, label, rewards, field, power, radius, volume, gram, columns, order, tilt,
             log_odds, floor, slab_precision, spike_scale, coordinate_uniforms[m],

@@ -20,22 +20,66 @@ LOG_RARE = math.log(RARE)
 
 
 @njit(cache=True)
-def cholesky(matrix):
-    """Factor a symmetric matrix in place (lower triangle); false if it is not safely positive."""
-    n = matrix.shape[0]
-    for i in range(n):
-        scale = matrix[i, i]
-        for j in range(i + 1):
-            total = matrix[i, j]
-            for k in range(j):
-                total -= matrix[i, k] * matrix[j, k]
-            if i > j:
-                matrix[i, j] = total / matrix[j, j]
-            elif total <= 1e-12 * scale:
-                return False
+def precision_factor(active, power, gram, slab_precision):
+    """The Cholesky factor of the active values' precision, and whether there is one."""
+    n = active.size
+    factor = np.empty((n, n))
+    for a in range(n):
+        for b in range(a + 1):
+            total = power * gram[active[a], active[b]]
+            for c in range(b):
+                total -= factor[a, c] * factor[b, c]
+            if a > b:
+                factor[a, b] = total / factor[b, b]
             else:
-                matrix[i, i] = math.sqrt(total)
-    return True
+                total += slab_precision
+                if total <= 1e-12 * (power * gram[active[a], active[a]] + slab_precision):
+                    return factor, False
+                factor[a, a] = math.sqrt(total)
+    return factor, True
+
+
+@njit(cache=True)
+def rearm(
+    theta, power, radius, gram, slab_precision, slopes, columns, first, last, arm, tilt,
+    uniform, normals,
+):  # fmt: skip
+    """Redraw the arm of one menu and all active values together; keep the old outside the ball.
+
+    With the values integrated out, an arm is as likely as the best fit that its pull allows,
+    however far from the present values. Slopes leave this menu's pull out. Returns the arm.
+    """
+    active = np.flatnonzero(theta)
+    n = active.size
+    if n == 0 or n > normals.size:
+        return arm
+    factor, pinned = precision_factor(active, power, gram, slab_precision)
+    if not pinned:
+        return arm
+    whitened = np.empty((n, last - first))  # factor^-1 times the slopes that each arm leads to
+    scores = np.zeros(last - first)
+    for a in range(n):
+        for k in range(last - first):
+            whitened[a, k] = slopes[active[a]] + tilt * columns[active[a], first + k]
+        for b in range(a):
+            for k in range(last - first):
+                whitened[a, k] -= factor[a, b] * whitened[b, k]
+        for k in range(last - first):
+            whitened[a, k] /= factor[a, a]
+            scores[k] += 0.5 * whitened[a, k] * whitened[a, k]
+    chosen = draw_index(scores, uniform)
+    values = np.empty(n)
+    length = 0.0
+    for a in range(n - 1, -1, -1):
+        values[a] = whitened[a, chosen] + normals[a]
+        for b in range(a + 1, n):
+            values[a] -= factor[b, a] * values[b]
+        values[a] /= factor[a, a]
+        length += abs(values[a])
+    if length > radius:
+        return arm
+    theta[active] = values
+    return first + chosen
 
 
 @njit(cache=True)
@@ -55,15 +99,11 @@ def exchange(theta, power, radius, gram, slab_precision, slopes, uniforms, norma
     kept = np.empty(n, dtype=np.int64)
     for a in range(n):
         kept[a] = active[a + (a >= out)]
-    factor = np.empty((n, n))
+    factor, pinned = precision_factor(kept, power, gram, slab_precision)
+    if not pinned:
+        return
     shadow = np.empty((n, d))  # factor^-1 times the precision between kept and candidate
     centre = np.empty(n)
-    for a in range(n):
-        for b in range(a + 1):
-            factor[a, b] = power * gram[kept[a], kept[b]]
-        factor[a, a] += slab_precision
-    if not cholesky(factor):
-        return
     spread = power * np.diag(gram) + slab_precision
     excess = slopes.copy()
     least = 1e-12 * spread
@@ -128,12 +168,8 @@ def farthest(values, direction, start, radius, side):
 def inverse_precision(active, power, gram, slab_precision):
     """The covariance of the active values given the others; empty if the data do not pin them."""
     n = active.size
-    factor = np.empty((n, n))
-    for a in range(n):
-        for b in range(n):
-            factor[a, b] = power * gram[active[a], active[b]]
-        factor[a, a] += slab_precision
-    if not cholesky(factor):
+    factor, pinned = precision_factor(active, power, gram, slab_precision)
+    if not pinned:
         return np.empty((0, 0))
     covariance = np.empty((n, n))
     column = np.empty(n)
@@ -237,18 +273,15 @@ def glide(theta, field, power, radius, volume, gram, slab_precision, log_odds, f
 def block(theta, field, power, gram, slab_precision, active, normals):
     """Redraw all active coordinates at once from their joint Gaussian."""
     n = active.size
-    factor = np.empty((n, n))
+    factor, pinned = precision_factor(active, power, gram, slab_precision)
+    if not pinned:
+        return
     draw = np.empty(n)
     for a in range(n):
         i = active[a]
         draw[a] = field[i]
         for b in range(n):
-            j = active[b]
-            draw[a] += power * gram[i, j] * theta[j]
-            factor[a, b] = power * gram[i, j]
-        factor[a, a] += slab_precision
-    if not cholesky(factor):
-        return
+            draw[a] += power * gram[i, active[b]] * theta[active[b]]
     for a in range(n):
         for b in range(a):
             draw[a] -= factor[a, b] * draw[b]

@@ -66,8 +66,9 @@ def sweep_rows(
     for m in range(start, stop):
         theta, label, power = thetas[m], included[m], powers[m]
         pull = np.empty(d)
-        draw_arms(rewards[m], starts, tilts, columns, arm_uniforms[m], pull)
-        field = fields(theta, power, gram, moment, drift, pull)
+        arms = np.empty(tilts.size, dtype=np.int64)
+        draw_arms(rewards[m], starts, tilts, columns, arm_uniforms[m], arms, pull)
+        field = fields(theta, power, gram, power * moment - drift + pull)
         size = np.count_nonzero(label)
         for j in range(d):
             old = theta[j]

@@ -23,7 +23,7 @@ from numba import njit
 
 from soids.arrays import Floats
 from soids.kernels.draws import draw_arms, draw_index
-from soids.kernels.joint import HALF_LOG_2PI, LOG_RARE, RARE, exchange, glide
+from soids.kernels.joint import HALF_LOG_2PI, LOG_RARE, RARE, exchange, glide, rearm
 from soids.kernels.normal import invert_mass, log_mass
 from soids.kernels.rows import by_rows
 
@@ -120,9 +120,9 @@ def swap(theta, field, power, radius, gram, slab_precision, half_logs, uniforms)
 
 
 @njit(cache=True)
-def fields(theta, power, gram, moment, drift, pull):
-    """The gradient of the log density at theta, prior left out and arms given."""
-    field = power * moment - drift + pull
+def fields(theta, power, gram, slopes):
+    """The gradient of the log density at theta, prior left out; slopes are that at zero."""
+    field = slopes.copy()
     for j in range(theta.size):
         if theta[j] != 0.0:
             for i in range(theta.size):
@@ -157,9 +157,10 @@ def reward_rows(start, stop, thetas, columns, rewards):
 def sweep(
     thetas, rewards, radii, powers, gram, moment, drift, columns, starts, tilts,
     log_odds, floor, slab_precision, uniform_in_ball,
-    flip_uniforms, glide_uniforms, arm_uniforms, swap_uniforms, block_normals,
+    arm_uniforms, rearm_uniforms, rearm_normals, flip_uniforms, swap_uniforms, glide_uniforms,
+    exchange_uniforms, exchange_normals,
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """The cloud after one arm, flip, swap and block move of every particle, and its rewards."""
+    """The cloud after one round of all moves, and its rewards."""
     thetas, rewards = thetas.copy(), rewards.copy()
     # The smallest precision has the largest bump, so one table bounds all particles.
     least = powers.min() * np.diag(gram) + slab_precision
@@ -167,7 +168,8 @@ def sweep(
     by_rows(
         sweep_rows, sum(columns.shape), len(thetas), thetas, rewards, radii, powers, gram, moment,
         drift, columns, starts, tilts, log_odds, floor, slab_precision, uniform_in_ball, half_logs,
-        flip_uniforms, glide_uniforms, arm_uniforms, swap_uniforms, block_normals,
+        arm_uniforms, rearm_uniforms, rearm_normals, flip_uniforms, swap_uniforms, glide_uniforms,
+        exchange_uniforms, exchange_normals,
     )  # fmt: skip
     return thetas, rewards
 
@@ -176,15 +178,27 @@ def sweep(
 def sweep_rows(
     start, stop, thetas, rewards, radii, powers, gram, moment, drift, columns, starts, tilts,
     log_odds, floor, slab_precision, uniform_in_ball, half_logs,
-    flip_uniforms, glide_uniforms, arm_uniforms, swap_uniforms, block_normals,
+    arm_uniforms, rearm_uniforms, rearm_normals, flip_uniforms, swap_uniforms, glide_uniforms,
+    exchange_uniforms, exchange_normals,
 ):  # fmt: skip
     """Move some particles."""
     for m in range(start, stop):
         theta, power, radius = thetas[m], powers[m], radii[m]
         volume = math.log(2.0 * radius) if uniform_in_ball else 0.0
         pull = np.empty(theta.size)
-        draw_arms(rewards[m], starts, tilts, columns, arm_uniforms[m], pull)
-        field = fields(theta, power, gram, moment, drift, pull)
+        arms = np.empty(tilts.size, dtype=np.int64)
+        draw_arms(rewards[m], starts, tilts, columns, arm_uniforms[m], arms, pull)
+        slopes = power * moment - drift + pull
+        menu = min(int(rearm_uniforms[m, 0] * tilts.size), tilts.size - 1)
+        if menu >= 0 and tilts[menu] > 0.0:
+            tilt = tilts[menu]
+            slopes -= tilt * columns[:, arms[menu]]
+            arm = rearm(
+                theta, power, radius, gram, slab_precision, slopes, columns, starts[menu],
+                starts[menu + 1], arms[menu], tilt, rearm_uniforms[m, 1], rearm_normals[m],
+            )  # fmt: skip
+            slopes += tilt * columns[:, arm]
+        field = fields(theta, power, gram, slopes)
         flip(
             theta, field, power, radius, volume, gram, slab_precision, half_logs,
             log_odds, floor, flip_uniforms[m],
@@ -194,15 +208,8 @@ def sweep_rows(
             theta, field, power, radius, volume, gram, slab_precision, log_odds, floor,
             glide_uniforms[m],
         )  # fmt: skip
-        slopes = power * moment - drift + pull
         exchange(
-            theta,
-            power,
-            radius,
-            gram,
-            slab_precision,
-            slopes,
-            swap_uniforms[m, 4:],
-            block_normals[m],
-        )
+            theta, power, radius, gram, slab_precision, slopes, exchange_uniforms[m],
+            exchange_normals[m],
+        )  # fmt: skip
         rate_actions(theta, columns, rewards[m])

@@ -194,8 +194,9 @@ def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
         thetas, rewards = sparse.sweep(
             cloud.thetas, cloud.rewards, cloud.radii, powers, *stage,
             prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball,
-            coordinate_uniforms, rng.random((size, dimension)), arm_uniforms,
-            rng.random((size, 6)), block_normals,
+            arm_uniforms, rng.random((size, 2)), rng.standard_normal(block_normals.shape),
+            coordinate_uniforms, rng.random((size, 4)), rng.random((size, dimension)),
+            rng.random((size, 2)), block_normals,
         )  # fmt: skip
         included = thetas != 0.0
     radii = draw_radii(prior, thetas, cloud.radii, rng)
