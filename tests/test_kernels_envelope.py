@@ -116,7 +116,7 @@ PRIORS = [{}, {"slab_precision": 0.5}, {"slab_precision": 0.5, "spike_scale": 0.
 def redraw_arguments(rng):
     """One particle in the middle of a sweep; the first four are what a redraw writes to."""
     thetas, included, _, _, gram, moment, drift, columns, tilt, *_ = sweep_arguments(rng)
-    field = fields(thetas[0], 1.5, gram, moment, drift, np.zeros(4))
+    field = fields(thetas[0], 1.5, gram, 1.5 * moment - drift)
     return (
         thetas[0], included[0], thetas[0] @ columns, field, 1.5, RADIUS, math.log(2.0 * RADIUS),
         gram, columns, np.argsort(columns, axis=1), tilt, np.zeros(2), 1, 0.0, 0.0, rng.random(4),
@@ -126,6 +126,12 @@ def redraw_arguments(rng):
 def swap_arguments(rng):
     *state, power, radius, _, gram, columns, order, tilt = redraw_arguments(rng)[:11]
     return (*state, power, radius, gram, columns, order, tilt, 0.0, rng.random(2))
+
+
+def rows_arguments(rng, **prior):
+    *before, columns, tilt = sweep_arguments(rng, particles=3, **prior)[:9]
+    after = sweep_arguments(rng, particles=3, **prior)[9:]
+    return (0, 3, *before, columns, np.argsort(columns, axis=1), tilt, *after)
 
 
 def roof_arguments(rng):
@@ -156,7 +162,7 @@ def outcome(kernel, arguments):
     (envelope.drawn, drawn_arguments),
     (envelope.redraw, redraw_arguments),
     (envelope.swap, swap_arguments),
-    *((envelope.sweep, partial(sweep_arguments, particles=3, **prior)) for prior in PRIORS),
+    *((envelope.sweep_rows, partial(rows_arguments, **prior)) for prior in PRIORS),
 ])  # fmt: skip
 def test_compiled_equals_plain(kernel, arguments):
     plain = getattr(kernel, "py_func", kernel)

@@ -10,9 +10,11 @@ one row per bump: log mass, slope, precision, low end, high end.
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
+from soids.arrays import Bools, Floats
 from soids.kernels.normal import invert_mass, log_mass
+from soids.kernels.rows import by_rows
 from soids.kernels.sparse import fields, rate_actions
 
 
@@ -147,22 +149,32 @@ def swap(
     theta[taken], label[taken] = new, True
 
 
-@njit(cache=True, parallel=True)
 def sweep(
     thetas, included, radii, powers, gram, moment, drift, columns, tilt,
     log_odds, floor, slab_precision, spike_scale, uniform_in_ball,
     coordinate_uniforms, swap_uniforms,
-):  # fmt: skip
+) -> tuple[Floats, Bools]:  # fmt: skip
     """The cloud after one pass over the coordinates and, with exact zeros, one swap."""
     thetas, included = thetas.copy(), included.copy()
-    d, actions = columns.shape
-    order = np.empty((d, actions), np.int64)
-    for j in range(d):
-        order[j] = np.argsort(columns[j])
-    for m in prange(thetas.shape[0]):
+    by_rows(
+        sweep_rows, columns.size, len(thetas), thetas, included, radii, powers, gram,
+        moment, drift, columns, np.argsort(columns, axis=1), tilt, log_odds, floor,
+        slab_precision, spike_scale, uniform_in_ball, coordinate_uniforms, swap_uniforms,
+    )  # fmt: skip
+    return thetas, included
+
+
+@njit(cache=True, nogil=True)
+def sweep_rows(
+    start, stop, thetas, included, radii, powers, gram, moment, drift, columns, order, tilt,
+    log_odds, floor, slab_precision, spike_scale, uniform_in_ball,
+    coordinate_uniforms, swap_uniforms,
+):  # fmt: skip
+    """Move some particles."""
+    rewards = np.empty(columns.shape[1])
+    for m in range(start, stop):
         theta, label, power, radius = thetas[m], included[m], powers[m], radii[m]
         volume = math.log(2.0 * radius) if uniform_in_ball else 0.0
-        rewards = np.empty(actions)
         rate_actions(theta, columns, rewards)
         field = fields(theta, power, gram, power * moment - drift)
         redraw(
@@ -174,4 +186,3 @@ def sweep(
                 theta, label, rewards, field, power, radius, gram, columns, order, tilt,
                 slab_precision, swap_uniforms[m],
             )  # fmt: skip
-    return thetas, included

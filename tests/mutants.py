@@ -1,0 +1,142 @@
+"""Break the code on purpose, one bug at a time: do the tests notice?
+
+Every bug is planted in a copy of the package, which the statistical and exactness tests then run
+against, with an empty compiler cache. This measures the tests, not the code: nine of ten must be
+caught.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+
+
+class Bug(NamedTuple):
+    """A line of the package, and what a tired person might have written instead."""
+
+    title: str
+    file: str
+    right: str
+    wrong: str
+
+
+BUGS = (
+    Bug(
+        "wrong sign of the tilt",
+        "kernels/draws.py",
+        "pull[j] += tilt * columns",
+        "pull[j] -= tilt * columns",
+    ),
+    Bug(
+        "eta forgotten",
+        "posteriors/smc.py",
+        "powers = target.eta / cloud.variances",
+        "powers = 1.0 / cloud.variances",
+    ),
+    Bug(
+        "standard deviation for variance",
+        "posteriors/spike_slab.py",
+        "slab_precision=1.0 / variance",
+        "slab_precision=1.0 / variance**0.5",
+    ),
+    Bug(
+        "off by one in t",
+        "posteriors/target.py",
+        "rate * np.array(evidence.counts, dtype=np.float64)",
+        "rate * (np.array(evidence.counts, dtype=np.float64) - 1)",
+    ),
+    Bug(
+        "stale maximum",
+        "kernels/sparse.py",
+        "    rewards[:] = 0.0\n    for j",
+        "    for j",
+    ),
+    Bug(
+        "missing prior odds",
+        "posteriors/prior.py",
+        "0.5 * (k + 1) ** 2 / (dimension - k)",
+        "0.5 * (k + 1) / (dimension - k)",
+    ),
+    Bug(
+        "weight of the true target forgotten",
+        "posteriors/smc.py",
+        "log_truth = best - soft",
+        "log_truth = 0.0 * best",
+    ),
+    Bug(
+        "played actions left out of the gaps",
+        "posteriors/target.py",
+        "rate * evidence.total",
+        "0.0 * evidence.total",
+    ),
+    Bug(
+        "radius of one feature more",
+        "posteriors/smc.py",
+        "sizes = np.count_nonzero(thetas, axis=1)\n    least",
+        "sizes = np.count_nonzero(thetas, axis=1) + 1\n    least",
+    ),
+    Bug(
+        "noise learned twice as fast",
+        "posteriors/smc.py",
+        "rng.standard_gamma(shape + 0.5 * rounds",
+        "rng.standard_gamma(shape + rounds",
+    ),
+    Bug(
+        "atom forgotten in the glide",
+        "kernels/joint.py",
+        "        if rest >= floor and low <= 0.0 <= high:",
+        "        if own < 0 and rest >= floor and low <= 0.0 <= high:",
+    ),
+    Bug(
+        "slab left out of the exchange",
+        "kernels/joint.py",
+        "spread = power * np.diag(gram) + slab_precision",
+        "spread = power * np.diag(gram)",
+    ),
+)
+JUDGES = ("test_exactness.py", "test_geweke.py", "test_calibration.py", "test_policies.py")
+
+
+def caught(bug: Bug) -> bool:
+    """Whether some test fails with the bug in place."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in ("src", "tests"):
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / name, copy / name, ignore=ignored)
+        shutil.copy(ROOT / "pyproject.toml", copy)
+        path = copy / "src" / "soids" / bug.file
+        text = path.read_text()
+        if text.count(bug.right) != 1:
+            raise SystemExit(f"{bug.title}: {bug.file} must hold once: {bug.right!r}")
+        path.write_text(text.replace(bug.right, bug.wrong))
+        result = subprocess.run(
+            [sys.executable, "-m", "pytest", "-x", "-q", *(f"tests/{name}" for name in JUDGES)],
+            cwd=copy,
+            env={**os.environ, "PYTHONPATH": str(copy / "src"), "NUMBA_CACHE_DIR": str(copy / "c")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if result.returncode not in (0, 1):
+        raise SystemExit(f"{bug.title}: the tests did not run\n{result.stdout}{result.stderr}")
+    last = [line for line in result.stdout.splitlines() if line.startswith("FAILED")]
+    print(f"{'caught' if last else 'SURVIVED':9} {bug.title}  {''.join(last)[:90]}", flush=True)
+    return result.returncode == 1
+
+
+def main() -> None:
+    """Plant all bugs, or those whose titles hold the words given."""
+    wanted = [bug for bug in BUGS if all(word in bug.title for word in sys.argv[1:])]
+    found = sum(caught(bug) for bug in wanted)
+    print(f"{found} of {len(wanted)} bugs caught")
+    sys.exit(found < 0.9 * len(wanted))
+
+
+if __name__ == "__main__":
+    main()
