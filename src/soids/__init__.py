@@ -1,6 +1,4 @@
-"""Sparse Optimistic Information Directed Sampling: deciding again and again with many features and
-few samples.
-"""
+"""Decide again and again, with many features and few samples."""
 
 from soids.bandits import SparseLinearBandit, paper_instance
 from soids.policies import POLICIES

@@ -1,6 +1,4 @@
-"""The array types, and the checks at the door: whatever passes is float64, finite, of moderate
-size, read-only.
-"""
+"""The array types, and the checks at the door: real, finite, of moderate size."""
 
 import math
 from numbers import Integral, Real

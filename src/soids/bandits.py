@@ -10,9 +10,7 @@ from soids.arrays import Floats, as_actions, as_count, as_floats, as_number
 
 @dataclass(frozen=True, eq=False)
 class SparseLinearBandit:
-    """Actions whose rewards are ``<theta, action>`` plus Gaussian noise of the given standard
-    deviation.
-    """
+    """Actions whose rewards are ``<theta, action>`` plus Gaussian noise."""
 
     actions: Floats  # (K, d)
     theta: Floats  # (d,)
@@ -41,8 +39,7 @@ class SparseLinearBandit:
 
 
 def paper_instance(dimension: int, seed: int) -> SparseLinearBandit:
-    """The environment of the paper's experiments: 200 random actions, d / 10 equal coefficients of
-    sum 10.
+    """The paper's environment: 200 random actions, d / 10 equal coefficients of sum 10.
 
     >>> bandit = paper_instance(dimension=20, seed=0)
     >>> bandit.actions.shape, bandit.theta[:3].tolist(), bandit.noise

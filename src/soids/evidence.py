@@ -1,5 +1,4 @@
-"""What has been seen so far, as sums: their size does not grow with the rounds, and their order
-never matters.
+"""What has been seen so far, as sums: they do not grow, and their order never matters.
 
 Notation
     gram    (d, d)  sum of a a'            moment (d,)  sum of reward * a
@@ -65,8 +64,7 @@ class Evidence(NamedTuple):
         )
 
     def scale(self) -> float:
-        """The parameter size that the rewards suggest: exact without noise if features are
-        independent.
+        """The size of the parameter that the rewards suggest, if features are independent.
 
         >>> Evidence.empty(3).scale()
         1.0

@@ -57,9 +57,7 @@ def surrogate_gain(particles: Particles, actions: Floats) -> Floats:
 
 
 def conditional_gain(particles: Particles, actions: Floats) -> Floats:
-    """Half the variance of each action's mean reward *explained by which action is best* (Hao et
-    al. 2021).
-    """
+    """Half the variance of each mean reward *explained by which action is best* (Hao et al.)."""
     return half_explained_variance(particles.thetas @ actions.T, particles.weights)
 
 
@@ -76,9 +74,7 @@ def half_variance(rewards: Floats, weights: Floats) -> Floats:
 
 
 def half_explained_variance(rewards: Floats, weights: Floats) -> Floats:
-    """Hao et al.'s gain (K,): parameters are grouped by their best action, and groups replaced by
-    their means.
-    """
+    """Hao et al.'s gain (K,): half the variance between groups that share a best action."""
     groups, group = np.unique(rewards.argmax(axis=1), return_inverse=True)
     masses = np.bincount(group, weights, len(groups)).astype(np.float64)
     sums = np.zeros((len(groups), rewards.shape[1]))
@@ -95,8 +91,7 @@ def information_ratio(regret: float, gain: float, power: float = 2.0) -> float:
 
 
 def minimise_ratio(regret: Floats, gain: Floats, power: float = 2.0) -> TwoPoint:
-    """The distribution over actions with the smallest ``regret**power / gain``, for a power of at
-    least 2.
+    """The distribution over actions with the smallest ``regret**power / gain``, power >= 2.
 
     The ratio is convex in (regret, gain), falls with gain and rises with regret, so the minimiser
     sits on an edge of the upper hull of the points, where the optimum is closed form. No gain
@@ -121,8 +116,7 @@ def minimise_ratio(regret: Floats, gain: Floats, power: float = 2.0) -> TwoPoint
 
 
 def dual_ratio(regret: Floats, gain: Floats) -> tuple[float, float]:
-    """The smallest ``regret**2 / gain`` from below: ``max over l >= 0 of min over k of 2 l regret_k
-    - l**2 gain_k``.
+    """The smallest ``regret**2 / gain`` as ``max_l min_k 2 l regret_k - l**2 gain_k``.
 
     Returns the maximising price ``l`` of information and the maximum, which equals the primal
     minimum. The function is concave in ``l``, so its maximum is found by bisection on the sign of
@@ -150,8 +144,7 @@ def dual_ratio(regret: Floats, gain: Floats) -> tuple[float, float]:
 
 
 def obedient(rewards: Floats, weights: Floats, actions: Floats) -> Floats:
-    """The distribution (K,) of the best action of a sampled parameter: Thompson sampling, or FGTS
-    if optimistic.
+    """The law (K,) of the best action of a sampled parameter: Thompson sampling, or FGTS.
 
     Ties go to the action with the fewest non-zero features, as the paper's appendix asks.
     """
@@ -161,9 +154,7 @@ def obedient(rewards: Floats, weights: Floats, actions: Floats) -> Floats:
 
 
 def exploring(obedience: Floats, design: Floats, regret: Floats) -> Floats:
-    """The paper's mixture of FGTS with the exploratory design: its 3-ratio is at most ``27 s /
-    C_min``.
-    """
+    """The paper's mixture of FGTS and exploratory design; its 3-ratio is <= ``27 s / C_min``."""
     own, explored = float(obedience @ regret), float(design @ regret)
     if explored <= own:
         return design

@@ -54,9 +54,7 @@ def experiment(progress: Progress) -> float:
 
 
 def balanced(progress: Progress) -> float:
-    """Twice the schedule of the experiments: the default of SOIDS, for the reasons in
-    docs/defaults.md.
-    """
+    """Twice the schedule of the experiments, the default where a radius is told."""
     return min(0.5, 2.0 * experiment(progress))
 
 

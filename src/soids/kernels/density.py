@@ -1,6 +1,4 @@
-"""The parts of the log density that change as evidence arrives: fit and optimism, for a whole cloud
-at once.
-"""
+"""The parts of the log density that change with the evidence: fit and optimism."""
 
 import math
 
@@ -12,9 +10,7 @@ from soids.kernels.rows import by_rows
 
 
 def fits(thetas, gram, moment, drift) -> tuple[Floats, Floats]:
-    """``theta' gram theta - 2 moment' theta`` and ``drift' theta`` of every row, at a cost that
-    counts supports.
-    """
+    """``theta' gram theta - 2 moment' theta`` and ``drift' theta`` of every row, (M,) each."""
     squares = np.empty(thetas.shape[0])
     drifts = np.empty(thetas.shape[0])
     by_rows(fit_rows, thetas.shape[1], len(thetas), thetas, gram, moment, drift, squares, drifts)
@@ -38,9 +34,7 @@ def fit_rows(start, stop, thetas, gram, moment, drift, squares, drifts):
 
 
 def optimism(rewards, starts, tilts) -> tuple[Floats, Floats]:
-    """Two versions of the optimistic term, (M,) each: tilted best rewards, and the log-sum-exp that
-    bounds them.
-    """
+    """The tilted best rewards and the log-sum-exp that bounds them, (M,) each."""
     best = np.zeros(rewards.shape[0])
     soft = np.zeros(rewards.shape[0])
     by_rows(optimism_rows, rewards.shape[1], len(rewards), rewards, starts, tilts, best, soft)

@@ -6,8 +6,7 @@ from numba import njit
 
 @njit(cache=True)
 def best_edge(regret, gain, power):
-    """The edge of the upper hull of (regret, gain) that holds the minimum of ``regret**power /
-    gain``.
+    """The edge of the upper hull of (regret, gain) that holds the least ratio.
 
     Between the action of least regret and the one of most gain, the farthest point above the chord
     is a vertex of the hull; there the ratio's slope along the chord tells on which side the minimum

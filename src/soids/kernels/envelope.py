@@ -20,8 +20,7 @@ from soids.kernels.sparse import fields, rate_actions
 
 @njit(cache=True)
 def highest_lines(heights, slopes, order):
-    """The lines that are the highest somewhere: heights at zero, slopes, and the kinks between
-    them.
+    """The lines that are highest somewhere: heights at zero, slopes, kinks between them.
 
     ``order`` sorts the slopes; line i of the roof reaches from ``kinks[i]`` to ``kinks[i + 1]``.
     """
@@ -50,9 +49,7 @@ def highest_lines(heights, slopes, order):
 
 @njit(cache=True)
 def bumps(roof, tilt, slope, precision, low, high, odds):
-    """The mixture ``exp(odds + slope * x - precision * x**2 / 2 + tilt * roof(x))`` on ``[low,
-    high]``.
-    """
+    """The bumps of ``exp(odds + slope x - precision x^2 / 2 + tilt roof(x))`` on an interval."""
     heights, slopes, kinks = roof
     table = np.empty((heights.size, 5))
     for i in range(heights.size):

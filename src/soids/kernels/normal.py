@@ -50,9 +50,7 @@ def whole_fall(fall, precision, width):
 
 @njit(cache=True)
 def decay(fall, precision, width):
-    """The integral of ``exp(-fall * y - precision * y**2 / 2)`` over ``[0, width]``, for ``fall >=
-    0``.
-    """
+    """The mass of a decaying piece; ``fall`` must not be negative."""
     total = whole_fall(fall, precision, width)
     if total < FLAT:
         mass = 0.0
@@ -70,9 +68,7 @@ def decay(fall, precision, width):
 
 @njit(cache=True)
 def invert_decay(fall, precision, width, share):
-    """The ``y`` in ``[0, width]`` with ``decay(fall, precision, y) = share * decay(fall, precision,
-    width)``.
-    """
+    """The ``y`` at which a decaying piece has spent the given share of its mass."""
     share = min(share, LAST)
     total = whole_fall(fall, precision, width)
     if total < FLAT:
@@ -105,9 +101,7 @@ def invert_decay(fall, precision, width, share):
 
 @njit(cache=True)
 def log_mass(slope, precision, low, high):
-    """The logarithm of the integral of ``exp(slope * x - precision * x**2 / 2)`` over ``[low,
-    high]``.
-    """
+    """The logarithm of the mass of the bump on ``[low, high]``."""
     if slope - precision * low <= 0.0:
         peak = low * (slope - 0.5 * precision * low)
         return peak + math.log(decay(precision * low - slope, precision, high - low))

@@ -1,5 +1,4 @@
-"""One sweep of a cloud whose spike is a narrow Laplace density: no exact zeros, every coordinate
-moves.
+"""One sweep of a cloud whose spike is a narrow Laplace density: every coordinate moves.
 
 Notation as in ``sparse``; ``included`` (M, d) says which coordinates are drawn from the slab.
 """
@@ -19,8 +18,7 @@ from soids.kernels.sparse import fields, rate_actions
 
 @njit(cache=True)
 def spike_or_slab(slope, precision, slab_precision, spike_scale, odds, u):
-    """Draw one coordinate and its label: a Gaussian slab, or the left or right half of a Laplace
-    spike.
+    """Draw a coordinate and its label: Gaussian slab, or left or right half of the spike.
 
     ``odds`` are the log odds of the slab's density, at its peak, over the spike's at its own.
     """
@@ -44,9 +42,7 @@ def sweep(
     log_odds, slab_precision, spike_scale,
     coordinate_uniforms, arm_uniforms, block_normals,
 ) -> tuple[Floats, Bools, Floats]:  # fmt: skip
-    """The cloud after one arm, one pass over the coordinates and one block move of each particle's
-    slab.
-    """
+    """The cloud after one pass over arms, coordinates and slabs, and its rewards."""
     thetas, included, rewards = thetas.copy(), included.copy(), rewards.copy()
     by_rows(
         sweep_rows, thetas.shape[1] ** 2, len(thetas), thetas, included, rewards, powers, gram,

@@ -42,9 +42,7 @@ def bump_bound(slope, precision, half_log, slack):
 def flip(
     theta, field, power, radius, volume, gram, slab_precision, half_logs, log_odds, floor, uniforms
 ):
-    """Redraw every coordinate in turn from its conditional: an atom at zero and a Gaussian cut to
-    the ball.
-    """
+    """Redraw each coordinate from its conditional: an atom at zero and a Gaussian in the ball."""
     d = theta.size
     length = np.abs(theta).sum()
     size = np.count_nonzero(theta)
@@ -82,9 +80,7 @@ def flip(
 
 @njit(cache=True)
 def swap(theta, field, power, radius, gram, slab_precision, half_logs, uniforms):
-    """Take one active coordinate out and put one back, chosen by how well each would explain what
-    is left.
-    """
+    """Take one active coordinate out and put one back: that which explains what is left."""
     d = theta.size
     active = np.flatnonzero(theta)
     if active.size == 0:

@@ -1,6 +1,4 @@
-"""A policy as one file: a checksum, settings as JSON, arrays; never pickle. A loaded policy goes on
-bit for bit.
-"""
+"""A policy as one file: checksum, JSON and arrays, never pickle; it goes on bit for bit."""
 
 import hashlib
 import io
@@ -66,9 +64,7 @@ def load(path: str | os.PathLike[str]) -> PosteriorPolicy:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write to a temporary name, flush to disk, move into place: a crash leaves the old file or the
-    new one.
-    """
+    """Write beside, flush, move into place: a crash leaves the old file or the new one."""
     with tempfile.NamedTemporaryFile(
         dir=path.parent, prefix=f".{path.name}.", delete=False
     ) as file:
@@ -157,9 +153,7 @@ def unpack_memory(described: dict[str, Any], arrays: Arrays, policy: PosteriorPo
 
 
 def pack_evidence(prefix: str, evidence: Evidence | None, arrays: Arrays) -> dict[str, Any]:
-    """Evidence as JSON, its arrays put aside; menus are shared, and the older evidence knows the
-    first of them.
-    """
+    """Evidence as JSON, its arrays put aside; older evidence knows the first of the menus."""
     if evidence is None:
         raise ValueError("believed evidence must exist beside a belief")
     arrays |= {f"{prefix}.{name}": getattr(evidence, name) for name in ("gram", "moment", "total")}

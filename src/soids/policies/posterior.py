@@ -1,5 +1,4 @@
-"""Four algorithms, one class: a posterior (plain or optimistic) and a way to act on it (obey or
-inquire).
+"""Four algorithms, one class: a posterior and a way to act on it.
 
 |                                | plain posterior | optimistic posterior |
 |--------------------------------|-----------------|----------------------|
@@ -48,8 +47,7 @@ class Memory(NamedTuple):
 
 
 class PosteriorPolicy:
-    """Choose by a posterior over the parameter; see the four subclasses, which only set the
-    defaults.
+    """Choose by a posterior over the parameter; the subclasses only set its two choices.
 
     ``sparsity``, ``radius`` (of an l1 ball that holds the parameter) and ``noise`` (standard
     deviation) are learned if not told. ``posterior`` is a name or an object with an ``update``
@@ -178,9 +176,7 @@ class PosteriorPolicy:
         return self._current_belief().particles().inclusion()
 
     def explain(self, decision: Decision) -> Explanation:
-        """Why this action: what it was expected to cost and to teach, and which features speak for
-        it.
-        """
+        """Why this action: its expected cost and lesson, and the features that speak for it."""
         self._check_own(decision)
         belief = self.memory.belief
         if belief is None or decision.round != self.memory.decisions:
@@ -207,7 +203,7 @@ class PosteriorPolicy:
     def _update(self, rate: float, rng: np.random.Generator) -> Belief:
         memory = self.memory
         if memory.belief is None:
-            noise = 1.0
+            noise = self.noise or 1.0
         elif memory.believed is memory.evidence and memory.rate == rate:
             return memory.belief
         else:
@@ -251,8 +247,7 @@ def as_radius(radius: object) -> float:
 
 
 class SOIDS(PosteriorPolicy):
-    """Sparse Optimistic Information Directed Sampling: optimistic posterior, least information
-    ratio.
+    """Sparse Optimistic Information Directed Sampling: optimistic, least information ratio.
 
     >>> policy = SOIDS(dimension=3, sparsity=1, radius=1.0, noise=0.1)
     >>> rng = np.random.default_rng(0)
@@ -275,9 +270,7 @@ class FGTS(PosteriorPolicy):
 
 
 class SparseIDS(PosteriorPolicy):
-    """Sparse IDS (Hao, Lattimore, Deng 2021): plain posterior, least ratio of regret to conditional
-    gain.
-    """
+    """Sparse IDS (Hao, Lattimore, Deng 2021): plain posterior, least information ratio."""
 
     inquires = True
     optimistic = False

@@ -34,8 +34,7 @@ class Draws(NamedTuple):
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Independent N(0, slab variance) coordinates; unknown noise is replaced by its conjugate
-    estimate.
+    """Independent N(0, slab variance) coordinates; unknown noise is estimated.
 
     With one menu on offer the optimistic posterior is a mixture of K Gaussians (one per arm) times
     a bounded weight, so draws are exact and independent. With several menus the arms are drawn in
@@ -105,9 +104,7 @@ def gaussians(factor: tuple[Floats, bool], slopes: Floats, rng: np.random.Genera
 def drawn_pulls(
     thetas: Floats, menus: tuple[Menu, ...], tilts: Floats, rng: np.random.Generator
 ) -> Floats:
-    """The summed pull (M, d) of one arm per menu, each drawn from the softmax of its tilted
-    rewards.
-    """
+    """The summed pull (M, d) of one arm per menu, drawn from the softmax of its rewards."""
     pulls = np.zeros_like(thetas)
     for menu, tilt in zip(menus, tilts, strict=True):
         scores = tilt * (thetas @ menu.columns) + rng.gumbel(size=(len(thetas), len(menu.actions)))

@@ -17,9 +17,7 @@ REACH = 30.0  # an unknown radius lies within this factor of what the rewards su
 
 
 class Span(NamedTuple):
-    """What is known of a positive number: it is log-uniform between two values, or known if they
-    are equal.
-    """
+    """A positive number, log-uniform between two values, or known if they are equal."""
 
     low: float
     high: float
@@ -61,8 +59,7 @@ class Prior(NamedTuple):
 
 
 def subset_odds(dimension: int, largest: int) -> Floats:
-    """Log price of growing a support under ``2**-k / C(d, k)`` and the volume ``(2 R)**k / k!`` of
-    its ball.
+    """Log odds of one coordinate more: ``2**-k / C(d, k)`` over the ball's ``(2 R)**k / k!``.
 
     The factor ``1 / (2 R)`` is left to the moves, which know each particle's radius.
     """
@@ -71,8 +68,7 @@ def subset_odds(dimension: int, largest: int) -> Floats:
 
 
 def binomial_odds(dimension: int, sparsity: int | None) -> Floats:
-    """Log prior odds of one more inclusion: each feature with probability s / d, or with one that
-    is unknown.
+    """Log odds of one inclusion more: probability s / d for each, or an unknown one.
 
     An unknown probability is uniform on (0, 1); integrated out, it leaves the beta-binomial prior
     on supports.
@@ -101,7 +97,5 @@ def noise_level(noise: float | None, evidence: Evidence) -> Noise:
 
 
 def unit(noise: float | None, evidence: Evidence) -> float:
-    """The unit in which the paper's prior scales (slab variance 10, spike 0.1) are meant: the
-    noise, or a guess.
-    """
+    """The unit of the paper's slab variance (10) and spike (0.1): the noise, or a guess."""
     return noise if noise is not None else 0.2 * evidence.scale()

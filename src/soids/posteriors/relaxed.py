@@ -16,8 +16,7 @@ EDGE = 0.99  # optimism stays this far inside the region where the posterior is 
 
 @dataclass(frozen=True)
 class Relaxed:
-    """Each feature is N(0, slab variance) with probability s / d (unknown s: any share), else
-    Laplace(spike scale).
+    """Each feature is N(0, slab variance) with probability s / d, else Laplace(spike scale).
 
     Nothing bounds the slab. Where the data do not see a direction, optimism can outgrow the slab's
     tail (the runaway mode of docs/sampler.md: a warning says when) or even the spike's, where no
@@ -61,9 +60,7 @@ class Relaxed:
         return follow(cloud, self.prior(evidence), evidence, tuning, rng)
 
     def proper_rate(self, evidence: Evidence, rate: float) -> float:
-        """The rate, lowered if it would outgrow the Laplace spike in a direction that the data have
-        not seen.
-        """
+        """The rate, lowered if it would outgrow the spike in a direction not yet seen."""
         steepest = rate * steepest_optimism(evidence)
         _, spike_scale = self.scales(evidence)
         if steepest * spike_scale < EDGE or sees_all(evidence):

@@ -91,9 +91,7 @@ def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
 def uniform_in_balls(
     prior: Prior, radii: Floats, dimension: int, rng: np.random.Generator
 ) -> Floats:
-    """Draws from the subset prior: a size with odds 2^-k, a support, a uniform point of its l1
-    ball.
-    """
+    """Draws from the subset prior: a size, a support, a uniform point of its l1 ball."""
     thetas = np.zeros((len(radii), dimension))
     sizes = np.arange(1, len(prior.log_odds) + 1)
     odds = 0.5**sizes

@@ -13,8 +13,7 @@ from soids.posteriors.target import Tuning
 
 @dataclass(frozen=True)
 class SpikeSlab:
-    """Each feature matters with probability s / d (unknown s: any share), with size N(0, slab
-    variance).
+    """Each feature matters with probability s / d, with size N(0, slab variance).
 
     The product of these is restricted to the l1 ball. ``radius=math.inf`` lifts the restriction, at
     the price of a runaway mode (docs/sampler.md).

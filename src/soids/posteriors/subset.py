@@ -12,8 +12,7 @@ from soids.posteriors.target import Tuning
 
 @dataclass(frozen=True)
 class Subset:
-    """Supports of size 1..sparsity with odds ``2**-k / C(d, k)``, parameters uniform on the l1
-    ball.
+    """Supports of size k with odds ``2**-k / C(d, k)``, parameters uniform on the l1 ball.
 
     What is not told is learned: a sparsity up to half the dimension, a radius, a noise level.
     """

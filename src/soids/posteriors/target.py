@@ -1,6 +1,4 @@
-"""The optimistic posterior as arrays, ready for the moves: prior, likelihood raised to eta, and
-optimism.
-"""
+"""The optimistic posterior as arrays: prior, likelihood to the power eta, optimism."""
 
 from typing import NamedTuple
 
@@ -21,9 +19,7 @@ class Tuning(NamedTuple):
 
 
 class Target(NamedTuple):
-    """``log prior - eta / (2 noise) |y - X theta|^2 + sum_b tilt_b max_a <theta, a> - <theta,
-    drift>``.
-    """
+    """log prior - eta / (2 noise) |y - X theta|^2 + sum tilt max <theta, a> - <theta, drift>."""
 
     prior: Prior
     eta: float
