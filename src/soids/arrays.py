@@ -72,3 +72,10 @@ def as_count(value: object, name: str, low: int = 1, high: int | None = None) ->
         span = f"at least {low}" if high is None else f"in {low}..{high}"
         raise ValueError(f"{name} must be {span}, got {count}")
     return count
+
+
+def as_radius(radius: object) -> float:
+    """A positive radius; infinity is allowed, for priors that stay proper without a ball."""
+    if radius == math.inf:
+        return math.inf
+    return as_number(radius, "radius", 0.0, strict=True)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from soids.arrays import Floats, as_actions, as_count, as_number
+from soids.arrays import Floats, as_actions, as_count, as_number, as_radius
 from soids.evidence import Evidence, Menu
 from soids.information import (
     half_explained_variance,
@@ -237,13 +237,6 @@ class PosteriorPolicy:
             raise ValueError(
                 f"decision of round {decision.round} has its reward already: observe it once"
             )
-
-
-def as_radius(radius: object) -> float:
-    """A positive radius; infinity is allowed, for priors that stay proper without a ball."""
-    if radius == math.inf:
-        return math.inf
-    return as_number(radius, "radius", 0.0, strict=True)
 
 
 class SOIDS(PosteriorPolicy):

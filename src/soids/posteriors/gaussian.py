@@ -10,7 +10,7 @@ from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
 from soids.kernels.density import optimism
 from soids.particles import Particles
-from soids.posteriors.prior import noise_level, unit
+from soids.posteriors.prior import check_told, noise_level, unit
 from soids.posteriors.smc import normalised
 from soids.posteriors.target import Tuning
 
@@ -46,6 +46,9 @@ class Gaussian:
     radius: float | None = None  # likewise
     noise: float | None = None
     slab_variance: float | None = None  # ten times the noise variance
+
+    def __post_init__(self) -> None:
+        check_told(self)
 
     def update(
         self, draws: Draws | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator

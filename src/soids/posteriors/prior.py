@@ -6,11 +6,11 @@ Gaussian, the others zero or Laplace.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from soids.arrays import Floats
+from soids.arrays import Floats, as_count, as_number, as_radius
 from soids.evidence import Evidence
 
 REACH = 30.0  # an unknown radius lies within this factor of what the rewards suggest
@@ -56,6 +56,18 @@ class Prior(NamedTuple):
     def log_sizes(self) -> Floats:  # (largest size + 1,)
         """Log prior weight of one support of each size."""
         return np.concatenate([[0.0], np.cumsum(self.log_odds)])
+
+
+def check_told(posterior: Any) -> None:
+    """Refuse settings of a posterior that make no sense."""
+    as_count(posterior.dimension, "dimension")
+    if posterior.sparsity is not None:
+        as_count(posterior.sparsity, "sparsity", 1, posterior.dimension)
+    if posterior.radius is not None:
+        as_radius(posterior.radius)
+    for name in ("noise", "slab_variance", "spike_scale"):
+        if getattr(posterior, name, None) is not None:
+            as_number(getattr(posterior, name), name, 0.0, strict=True)
 
 
 def subset_odds(dimension: int, largest: int) -> Floats:

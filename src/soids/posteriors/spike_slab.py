@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from soids.evidence import Evidence
-from soids.posteriors.prior import Prior, Span, ball, binomial_odds, noise_level, unit
+from soids.posteriors.prior import Prior, Span, ball, binomial_odds, check_told, noise_level, unit
 from soids.posteriors.smc import Cloud, follow
 from soids.posteriors.target import Tuning
 
@@ -26,6 +26,9 @@ class SpikeSlab:
     slab_variance: float | None = (
         None  # ten times the noise variance, as in the paper's experiments
     )
+
+    def __post_init__(self) -> None:
+        check_told(self)
 
     def prior(self, evidence: Evidence) -> Prior:
         """The prior, with what is not told as vague as the rewards' scale allows."""

@@ -1,11 +1,12 @@
 """The prior of the theory: a small random support, and a uniform point of its l1 ball."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from soids.evidence import Evidence
-from soids.posteriors.prior import Prior, ball, noise_level, subset_odds
+from soids.posteriors.prior import Prior, ball, check_told, noise_level, subset_odds
 from soids.posteriors.smc import Cloud, follow
 from soids.posteriors.target import Tuning
 
@@ -21,6 +22,11 @@ class Subset:
     sparsity: int | None = None
     radius: float | None = None
     noise: float | None = None
+
+    def __post_init__(self) -> None:
+        check_told(self)
+        if self.radius == math.inf:
+            raise ValueError("radius must be finite for the subset prior, got inf: leave it out")
 
     def prior(self, evidence: Evidence) -> Prior:
         """The prior, with what is not told as vague as the rewards' scale allows."""
