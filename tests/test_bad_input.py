@@ -16,11 +16,6 @@ ACTIONS = np.random.default_rng(0).uniform(-1, 1, (5, 3))
 NAN, INF = math.nan, math.inf
 
 
-def bug(*row, reason):
-    """A row that should pass and does not yet."""
-    return pytest.param(*row, marks=pytest.mark.xfail(reason=reason))
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -40,13 +35,13 @@ def bug(*row, reason):
         ({"radius": NAN}, "radius must be finite .* got nan"),
         ({"radius": "inf"}, "radius must be a real number, got 'inf'"),
         ({"radius": 1e300}, r"radius must be finite and at most 1e\+12 in size, got 1e\+300"),
-        bug({"radius": np.ones(2)}, "radius must be a real number", reason="== before the check"),
-        bug({"radius": INF}, "radius must be finite for posterior", reason="crashes at choose"),
-        ({"noise": 0.0}, "noise must be above 0, got 0"),
-        ({"noise": -0.5}, "noise must be above 0, got -0.5"),
+        ({"radius": np.ones(2)}, "radius must be a real number"),
+        ({"radius": INF}, "radius must be finite for the subset prior"),
+        ({"noise": 0.0}, "noise must be at least 1e-12, got 0"),
+        ({"noise": -0.5}, "noise must be at least 1e-12, got -0.5"),
         ({"noise": 1j}, "noise must be a real number, got 1j"),
         ({"noise": INF}, "noise must be finite .* got inf"),
-        bug({"noise": 1e-200}, "noise must be", reason="its square is zero: division by zero"),
+        ({"noise": 1e-200}, "noise must be"),
         ({"eta": -1.0}, "eta must be at least 0, got -1"),
         ({"eta": NAN}, "eta must be finite .* got nan"),
         ({"eta": "1"}, "eta must be a real number, got '1'"),
@@ -54,12 +49,12 @@ def bug(*row, reason):
         ({"rate": INF}, "rate must be finite .* got inf"),
         ({"rate": "theorem1"}, "rate must be .* one of balanced, .* got 'theorem1'"),
         ({"gain": "half"}, "gain must be one of full, conditional, got 'half'"),
-        bug({"gain": ["full"]}, "gain must be one of", reason="a list cannot be looked up"),
+        ({"gain": ["full"]}, "gain must be one of"),
         ({"posterior": "laplace"}, "posterior must be an object or one of .* got 'laplace'"),
         ({"posterior": Subset(4)}, "posterior must be for dimension 3, got 4"),
-        ({"posterior": object()}, "posterior must have a method update, got <object"),
-        bug({"posterior": Subset}, "posterior must be", reason="a class passes for an object"),
-        ({"posterior": None}, "posterior must have a method update, got None"),
+        ({"posterior": 3.5}, "posterior must be an object with a method update, got 3.5"),
+        ({"posterior": Subset}, "posterior must be"),
+        ({"posterior": None}, "posterior must be an object with a method update, got None"),
         ({"particles": 1}, "particles must be at least 2, got 1"),
         ({"particles": 50.0}, "particles must be a whole number, got 50.0"),
         ({"sweeps": 0}, "sweeps must be at least 1, got 0"),
@@ -85,7 +80,7 @@ class Interrupted:
     def __init__(self, **settings):
         self.policy, self.open, self.rng = played(**settings)
         self.twin = played(**settings)
-        self.before = self.policy.memory, set(self.policy.pending)
+        self.before = self.policy.memory, dict(self.policy.pending)
 
     def assert_unmoved(self):
         memory, pending = self.before
@@ -154,8 +149,8 @@ def test_randomness_comes_from_a_generator(rng):
         (INF, "reward must be finite .* got inf"),
         (-INF, "reward must be finite .* got -inf"),
         (1e300, r"reward must be finite and at most 1e\+12 in size, got 1e\+300"),
-        bug(10**400, "reward must be finite", reason="float() overflows before the check"),
-        bug(Fraction(10**400), "reward must be finite", reason="float() overflows"),
+        (10**400, "reward must be finite"),
+        (Fraction(10**400), "reward must be finite"),
         ("1.0", "reward must be a real number, got '1.0'"),
         (None, "reward must be a real number, got None"),
         (1 + 0j, r"reward must be a real number, got \(1\+0j\)"),
@@ -184,9 +179,9 @@ def test_a_reward_that_makes_no_sense_is_refused_and_forgotten(reward, message, 
         (lambda d: (None, 1.0), "decision must be what choose returned, .* got None"),
         (lambda d: (d.index, 1.0), "decision must be what choose returned, .* got"),
         (lambda d: (d.action, [1.0]), "decision must be what choose returned"),
-        (lambda d: ("abc", "abc"), "decision must be what choose returned, got 'a'"),
+        (lambda d: ("abc", "abc"), "decision must be what choose returned, got 'abc'"),
         (lambda d: ([d, 7], [1.0, 1.0]), "decision must be what choose returned, got 7"),
-        (lambda d: ([d], 1.0), "decision must be what choose returned, or a list"),
+        (lambda d: ([d], 1.0), "reward must be a list beside a list of decisions"),
         (lambda d: ([d], [1.0, 2.0]), r"reward must hold one number a decision \(1\), got 2"),
         (lambda d: ([d], []), r"reward must hold one number a decision \(1\), got 0"),
         (lambda d: ([d, d], [1.0, 2.0]), "decision of round 4 has its reward already"),
@@ -195,12 +190,8 @@ def test_a_reward_that_makes_no_sense_is_refused_and_forgotten(reward, message, 
         (lambda d: (replace(d, round=0), 1.0), "one of the 4 this policy made, got round 0"),
         (lambda d: (replace(d, action=np.ones(2)), 1.0), "must be for dimension 3, got 2"),
         (lambda d: ([d], np.ones((1, 1))), "reward must be a real number, got array"),
-        bug(lambda d: ([d], np.array(1.0)), "reward must", reason="a 0-d array is iterated"),
-        bug(
-            lambda d: (played(noise=3.0)[1], 1.0),
-            "decision must be",
-            reason="only rounds are known",
-        ),
+        (lambda d: ([d], np.array(1.0)), "reward must"),
+        (lambda d: (played(noise=3.0)[1], 1.0), "decision must be"),
     ],
 )
 def test_a_decision_that_makes_no_sense_is_refused_and_forgotten(arguments, message):

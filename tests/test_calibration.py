@@ -129,15 +129,14 @@ def _one_thread():
 @pytest.mark.parametrize(("eta", "rate"), [(1.0, 0.0), (0.5, 0.4)])
 @pytest.mark.parametrize("name", POSTERIORS)
 def test_the_truth_ranks_anywhere_among_the_particles(name, eta, rate):
-    # 24 chances: a calibrated sampler fails with probability 0.0024, once and for all.
+    # 24 chances: a calibrated sampler fails with probability 0.0024 when its draws change.
     chances = {aspect: chance(u) for aspect, u in ranks(Case(name, eta, rate), 200, seed=0).items()}
     assert min(chances.values()) > 1e-4, chances
 
 
-@pytest.mark.parametrize(("eta", "rate"), [(1.0, 0.0), (0.5, 0.4)])
-def test_weights_and_resampling_are_calibrated_without_any_move(eta, rate):
-    case = Case("subset", eta, rate, particles=1_000, sweeps=0)
-    chances = {aspect: chance(u) for aspect, u in ranks(case, 200, seed=0).items()}
+def test_weights_and_resampling_are_calibrated_without_any_move():
+    case = Case("subset", 0.5, 0.4, particles=1_000, sweeps=0)
+    chances = {aspect: chance(u) for aspect, u in ranks(case, 150, seed=0).items()}
     assert min(chances.values()) > 1e-4, chances
 
 
@@ -146,7 +145,7 @@ def test_weights_and_resampling_are_calibrated_without_any_move(eta, rate):
 @pytest.mark.parametrize("eta", [0.5, 1.0])
 @pytest.mark.parametrize("name", POSTERIORS)
 def test_the_truth_ranks_anywhere_in_a_thousand_replicates(name, eta, rate):
-    # 48 chances: a calibrated sampler fails with probability 0.005, once and for all.
+    # 48 chances: a calibrated sampler fails with probability 0.005 when its draws change.
     places = ranks(Case(name, eta, rate), 1_000, seed=1)
     chances = {aspect: chance(u) for aspect, u in places.items()}
     assert min(chances.values()) > 1e-4, chances

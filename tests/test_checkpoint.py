@@ -31,8 +31,9 @@ def reward_of(decision):
 
 def play_on(policy, rng, pending=(), rounds=4):
     """Everything that can be seen of the policy from here on."""
-    seen = []
-    for decision in pending:
+    before = policy.choose(ACTIONS, rng)
+    seen = [(before.index, before.probability, before.round, before.info)]
+    for decision in (*pending, before):
         policy.observe(decision, reward_of(decision))
     for t in range(rounds):
         decision = policy.choose(MENUS[t % 3], rng)
@@ -88,6 +89,17 @@ def test_a_loaded_policy_goes_on_bit_for_bit(family, moment, tmp_path):
     assert play_on(load(tmp_path / "policy"), rng, pending) == lived
 
 
+def test_a_surprise_is_believed_in_the_same_steps(tmp_path):
+    policy, rng = SOIDS(3, noise=0.3), np.random.default_rng(0)
+    (decision,) = chosen_again(policy, rng)
+    save(policy, tmp_path / "policy")
+    seen = []
+    for one in (policy, load(tmp_path / "policy")):
+        one.observe(decision, 5.0)
+        seen.append(one.inclusion().tolist())
+    assert seen[0] == seen[1]
+
+
 @pytest.mark.parametrize("moment", [observed, delayed])
 def test_saving_changes_nothing_and_saves_the_same_again(moment, tmp_path):
     policy = SOIDS(3)
@@ -95,7 +107,10 @@ def test_saving_changes_nothing_and_saves_the_same_again(moment, tmp_path):
     memory = policy.memory
     save(policy, tmp_path / "first")
     assert policy.memory is memory
-    save(load(tmp_path / "first"), tmp_path / "second")
+    restored = load(tmp_path / "first")
+    for name in ("rate", "decisions", "ratios", "root_ratios"):
+        assert getattr(restored.memory, name) == getattr(memory, name)
+    save(restored, tmp_path / "second")
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
 
 
@@ -120,7 +135,6 @@ def test_settings_survive(posterior, tmp_path):
     assert {name: getattr(policy, name) for name in settings} == settings
 
 
-@pytest.mark.xfail(raises=TypeError, reason="numbers of NumPy's own types do not go into JSON")
 @pytest.mark.parametrize(
     "settings", [{"rate": np.float32(0.25)}, {"posterior": Subset(3, sparsity=np.int64(1))}]
 )
@@ -187,7 +201,7 @@ def archive(**arrays):
 
 class Bomb:
     def __reduce__(self):
-        return os.abort, ()
+        return pytest.fail, ("a pickle was opened",)
 
 
 def test_a_pickle_in_a_valid_envelope_is_refused_unopened(saved):
@@ -200,21 +214,18 @@ def text(description):
     return np.frombuffer(json.dumps(description).encode(), dtype=np.uint8)
 
 
-def bug(body, name):
-    """A forgery that should be refused by ValueError and is not yet."""
-    return pytest.param(body, id=name, marks=pytest.mark.xfail(reason="another error escapes"))
-
-
 @pytest.mark.parametrize(
     "body",
     [
         b"not an archive",
         archive(description=np.frombuffer(b"{", dtype=np.uint8)),
-        bug(b"", "nothing"),
-        bug(archive(), "no arrays"),
-        bug(archive(description=text({})), "no keys"),
-        bug(archive(description=text([])), "a list"),
-        bug(archive(description=text({"family": "SOIDS", "settings": {}})), "no settings"),
+        pytest.param(b"", id="nothing"),
+        pytest.param(archive(), id="no arrays"),
+        pytest.param(archive(description=text({})), id="no keys"),
+        pytest.param(archive(description=text([])), id="a list"),
+        pytest.param(
+            archive(description=text({"family": "SOIDS", "settings": {}})), id="no settings"
+        ),
     ],
 )
 def test_nonsense_in_a_valid_envelope_is_refused(saved, body):

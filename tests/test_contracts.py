@@ -253,6 +253,17 @@ def test_more_optimism_never_lowers_the_best_reward(name):
     assert (np.diff(means) > 4.0 * np.hypot(errors[1:], errors[:-1])).all()
 
 
+@every_posterior
+def test_without_alternatives_there_is_nothing_to_be_optimistic_about(name):
+    evidence = gathered(EASY.theta, 3, actions=ACTIONS[:1])
+    posterior = POSTERIORS[name](4, sparsity=1, radius=3.0, noise=1.0)
+    (plain, error), (optimistic, other_error) = (
+        replicated(posterior, evidence, Tuning(1.0, rate, 100, 3), lambda cloud: cloud.mean())
+        for rate in (0.0, 1.0)
+    )
+    assert (np.abs(plain - optimistic) < 4.0 * np.hypot(error, other_error)).all()
+
+
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
 @every_posterior
 def test_told_nothing_it_learns_whatever_the_unit_of_reward(name, scale):

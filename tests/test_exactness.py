@@ -136,7 +136,7 @@ def assert_exact(particles: Particles, exact: Exact, past: Past) -> None:
 def assert_mean(cloud: Cloud, values: Floats, mean: float) -> None:
     weights = cloud.particles().weights
     error = standard_errors(weights, values[:, None], np.array([mean]))[0]
-    assert abs(weights @ values - mean) < Z * error
+    assert abs(weights @ values - mean) <= Z * error  # both are zero if the values are known
 
 
 @ETAS
@@ -268,6 +268,17 @@ def test_an_unknown_sparsity_makes_every_number_of_features_equally_likely():
         past, sizes=sizes, slab_variance=4.0, radius=2.0, eta=0.5, rate=0.2
     )
     target = target_of(SpikeSlab(3, radius=2.0, noise=1.0, slab_variance=4.0), past, 0.5, 0.2)
+    assert_exact(chains(target).particles(), exact, past)
+
+
+@pytest.mark.parametrize("difference", [0.0, 1e-5, 1e-2])
+def test_draws_are_exact_for_features_that_are_nearly_the_same(difference):
+    """At 1e-5 rounding decides whether the data tell them apart, and must do so both ways alike."""
+    past = scene(2, 20)
+    blend = np.array([[1.0, 1.0], [0.0, difference]])
+    past = past._replace(menus=(past.menus[0] @ blend,), played=past.played @ blend)
+    exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=1.0, rate=0.05)
+    target = target_of(Subset(2, sparsity=2, radius=2.0, noise=1.0), past, 1.0, 0.05)
     assert_exact(chains(target).particles(), exact, past)
 
 

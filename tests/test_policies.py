@@ -71,11 +71,12 @@ def test_information_is_in_the_units_it_claims(family):
     regret, gain, ratio, rate = decision.info
     assert ratio == pytest.approx((regret / 0.5) ** 2 / gain)
     assert rate == policy.memory.rate > 0.0
-    _, scaled = in_play(family(4, sparsity=2, radius=3e3, noise=500.0), scale=1e3)
+    twin, scaled = in_play(family(4, sparsity=2, radius=3e3, noise=500.0), scale=1e3)
     assert scaled.info == pytest.approx((1e3 * regret, gain, ratio, rate), rel=1e-6)
+    assert twin.memory.ratios == pytest.approx(policy.memory.ratios, rel=1e-6)
+    assert twin.memory.root_ratios == pytest.approx(policy.memory.root_ratios, rel=1e-6)
 
 
-@pytest.mark.xfail(reason="weights are summed in another order than they were normalised")
 def test_the_only_action_has_propensity_one():
     policy, rng = Thompson(4, **TOLD), np.random.default_rng(0)
     for _ in range(20):
@@ -162,11 +163,11 @@ def test_the_sentence_says_what_the_numbers_say():
 
 
 def test_an_old_decision_is_explained_by_what_is_known_now():
-    policy, first = in_play(SOIDS(4, **TOLD), rounds=0)
-    truth = first.action @ BANDIT.theta
-    policy.observe(first, truth)
-    learn(policy, 30, np.random.default_rng(1))
-    assert policy.explain(first).reward == pytest.approx(truth, abs=0.3)
+    policy, rng = SOIDS(4, **TOLD), np.random.default_rng(0)
+    decisions = [policy.choose(menu, rng) for menu in (ACTIONS, -ACTIONS[:5], ACTIONS[5:]) * 5]
+    policy.observe(decisions, [float(d.action @ BANDIT.theta) for d in decisions])
+    truth = decisions[0].action @ BANDIT.theta
+    assert policy.explain(decisions[0]).reward == pytest.approx(truth, abs=0.5)
 
 
 def test_what_does_not_matter_is_not_mentioned():

@@ -12,6 +12,7 @@ Bools = NDArray[np.bool_]
 
 # Squares and their sums over any horizon stay far from overflow, and the gram keeps some precision.
 LARGEST = 1e12
+SMALLEST = 1e-12  # of a scale, whose square is divided by
 
 
 def as_floats(value: object, name: str) -> Floats:
@@ -53,7 +54,10 @@ def as_number(value: object, name: str, low: float = -math.inf, *, strict: bool 
         if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu":
             return as_number(value.item(), name, low, strict=strict)
         raise ValueError(f"{name} must be a real number, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not abs(number) <= LARGEST:
         raise ValueError(f"{name} must be finite and at most {LARGEST:g} in size, got {number}")
     if number < low or (strict and number == low):
@@ -76,6 +80,6 @@ def as_count(value: object, name: str, low: int = 1, high: int | None = None) ->
 
 def as_radius(radius: object) -> float:
     """A positive radius; infinity is allowed, for priors that stay proper without a ball."""
-    if radius == math.inf:
+    if isinstance(radius, float) and radius == math.inf:
         return math.inf
     return as_number(radius, "radius", 0.0, strict=True)

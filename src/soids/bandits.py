@@ -46,6 +46,7 @@ def paper_instance(dimension: int, seed: int) -> SparseLinearBandit:
     ((200, 20), [5.0, 5.0, 0.0], 1.0)
     """
     as_count(dimension, "dimension", 10)
+    as_count(seed, "seed", 0)
     sparsity = dimension // 10
     theta = np.zeros(dimension)
     theta[:sparsity] = 10.0 / sparsity

@@ -63,7 +63,7 @@ def conditional_gain(particles: Particles, actions: Floats) -> Floats:
 
 def shortfall(rewards: Floats, weights: Floats) -> Floats:
     """Surrogate regret (K,) from the rewards (M, K) of weighted parameters."""
-    regret: Floats = np.maximum(weights @ rewards.max(axis=1) - weights @ rewards, 0.0)
+    regret: Floats = weights @ (rewards.max(axis=1, keepdims=True) - rewards)
     return regret
 
 
@@ -150,7 +150,9 @@ def obedient(rewards: Floats, weights: Floats, actions: Floats) -> Floats:
     """
     order = np.argsort(np.count_nonzero(actions, axis=1), kind="stable")
     chosen = order[rewards[:, order].argmax(axis=1)]
-    return np.bincount(chosen, weights, len(actions)).astype(np.float64)
+    law: Floats = np.bincount(chosen, weights, len(actions)).astype(np.float64)
+    law /= law.sum()
+    return law
 
 
 def exploring(obedience: Floats, design: Floats, regret: Floats) -> Floats:

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from soids.arrays import Bools, Floats
 
 
@@ -19,7 +21,7 @@ class Particles(NamedTuple):
 
     def inclusion(self) -> Floats:  # (d,)
         """The posterior probability that each feature matters."""
-        return self.weights @ self.included
+        return np.minimum(self.weights @ self.included, 1.0)
 
     def effective_size(self) -> float:
         """How many equally weighted particles would be as good."""

@@ -202,7 +202,7 @@ def glide(theta, field, power, radius, volume, gram, slab_precision, log_odds, f
     values = np.empty(log_odds.size + 1)
     for j in range(d):
         n = active.size
-        if covariance.shape[0] < n or n == 0:
+        if covariance.shape[0] < n:
             return
         old = theta[j]
         own = -1

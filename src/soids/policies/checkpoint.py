@@ -5,6 +5,7 @@ import io
 import json
 import os
 import tempfile
+import zipfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -32,9 +33,10 @@ def save(policy: PosteriorPolicy, path: str | os.PathLike[str]) -> None:
         "family": type(policy).__name__,
         "settings": settings_of(policy),
         "memory": pack_memory(policy.memory, arrays),
-        "pending": sorted(policy.pending),
+        "pending": [(turn, *chosen) for turn, chosen in policy.pending.items()],
     }
-    arrays["description"] = np.frombuffer(json.dumps(description).encode(), dtype=np.uint8)
+    text = json.dumps(description, default=np.generic.item)  # numbers may be NumPy's own
+    arrays["description"] = np.frombuffer(text.encode(), dtype=np.uint8)
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     body = buffer.getvalue()
@@ -50,6 +52,14 @@ def load(path: str | os.PathLike[str]) -> PosteriorPolicy:
         raise ValueError(f"path must be a file written by soids.save, got {str(path)!r}")
     if content[len(MAGIC) : head] != hashlib.sha256(body).digest():
         raise ValueError(f"path must be a whole file, {str(path)!r} is damaged: use an older copy")
+    try:
+        return unpack_policy(body)
+    except (KeyError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"path must hold a policy, {str(path)!r} does not: {error}") from error
+
+
+def unpack_policy(body: bytes) -> PosteriorPolicy:
+    """The policy that an archive of arrays describes."""
     with np.load(io.BytesIO(body), allow_pickle=False) as archive:
         arrays = dict(archive)
     description = json.loads(arrays["description"].tobytes())
@@ -59,7 +69,7 @@ def load(path: str | os.PathLike[str]) -> PosteriorPolicy:
         settings["posterior"] = POSTERIORS[fields.pop("name")](**fields)
     policy = FAMILIES[description["family"]](**settings)
     policy.memory = unpack_memory(description["memory"], arrays, policy)
-    policy.pending = set(description["pending"])
+    policy.pending = {turn: (index, chance) for turn, index, chance in description["pending"]}
     return policy
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from soids.arrays import Floats, as_actions, as_count, as_number, as_radius
+from soids.arrays import SMALLEST, Floats, as_actions, as_count, as_number, as_radius
 from soids.evidence import Evidence, Menu
 from soids.information import (
     half_explained_variance,
@@ -76,19 +76,21 @@ class PosteriorPolicy:
         self.dimension = as_count(dimension, "dimension")
         self.sparsity = None if sparsity is None else as_count(sparsity, "sparsity", 1, dimension)
         self.radius = None if radius is None else as_radius(radius)
-        self.noise = None if noise is None else as_number(noise, "noise", 0.0, strict=True)
+        self.noise = None if noise is None else as_number(noise, "noise", SMALLEST)
         self.posterior = posterior
         self.rate = self._default_rate() if rate is None else rate
+        if not isinstance(self.rate, str) and not callable(self.rate):
+            self.rate = as_number(self.rate, "rate", 0.0)
         self.eta = as_number(eta, "eta", 0.0)
         self.gain = self.default_gain if gain is None else gain
         self.particles = as_count(particles, "particles", 2)
         self.sweeps = as_count(sweeps, "sweeps")
         self._rate = as_rate(self.rate)
         self.model = self._find_model()
-        if self.gain not in GAINS:
+        if not isinstance(self.gain, str) or self.gain not in GAINS:
             raise ValueError(f"gain must be one of {', '.join(GAINS)}, got {gain!r}")
         self.memory = Memory(Evidence.empty(self.dimension))
-        self.pending: set[int] = set()  # rounds whose reward has not come
+        self.pending: dict[int, tuple[int, float]] = {}  # by round: index and its probability
 
     def _default_rate(self) -> str:
         # A radius that is told holds optimism back; without one, half as much is better.
@@ -101,8 +103,11 @@ class PosteriorPolicy:
             if getattr(self.posterior, "dimension", self.dimension) != self.dimension:
                 theirs = self.posterior.dimension
                 raise ValueError(f"posterior must be for dimension {self.dimension}, got {theirs}")
-            if not callable(getattr(self.posterior, "update", None)):
-                raise ValueError(f"posterior must have a method update, got {self.posterior!r}")
+            updates = callable(getattr(self.posterior, "update", None))
+            if isinstance(self.posterior, type) or not updates:
+                raise ValueError(
+                    f"posterior must be an object with a method update, got {self.posterior!r}"
+                )
             return self.posterior
         if self.posterior not in POSTERIORS:
             names = ", ".join(POSTERIORS)
@@ -144,32 +149,32 @@ class PosteriorPolicy:
             old.evidence, belief, old.evidence, rate, menu, old.decisions + 1,
             old.ratios + ratio, old.root_ratios + math.sqrt(cubed),
         )  # fmt: skip
-        self.pending.add(self.memory.decisions)
+        self.pending[self.memory.decisions] = index, probability
         info = Information(paid, learned / unit**2, ratio, rate)
         return Decision(index, menu.actions[index], probability, self.memory.decisions, info, menu)
 
     def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        if isinstance(decision, Decision):
-            decisions, rewards = [decision], [reward]
-        elif isinstance(decision, Sequence) and isinstance(reward, Sequence | np.ndarray):
+        decisions, rewards = [decision], [reward]
+        if isinstance(decision, list | tuple):
+            if not isinstance(reward, list | tuple | np.ndarray) or np.ndim(reward) == 0:
+                raise ValueError(
+                    f"reward must be a list beside a list of decisions, got {reward!r}"
+                )
             decisions, rewards = list(decision), list(reward)
-        else:
-            raise ValueError(
-                "decision must be what choose returned, or a list of those and a list of rewards, "
-                f"got {decision!r} and {reward!r}"
-            )
         if len(decisions) != len(rewards):
             raise ValueError(
                 f"reward must hold one number a decision ({len(decisions)}), got {len(rewards)}"
             )
         evidence, rounds = self.memory.evidence, set[int]()
+        one: Any
         for one, value in zip(decisions, rewards, strict=True):
             self._check_pending(one, rounds)
             evidence = evidence.add(one.menu, one.action, as_number(value, "reward"))
             rounds.add(one.round)
         self.memory = self.memory._replace(evidence=evidence)
-        self.pending -= rounds
+        for seen in rounds:
+            del self.pending[seen]
 
     def inclusion(self) -> Floats:  # (d,)
         """The probability that each feature matters, given all rewards so far."""
@@ -231,11 +236,15 @@ class PosteriorPolicy:
                 f"decision must be one of the {made} this policy made, got round {decision.round}"
             )
 
-    def _check_pending(self, decision: Decision, also_seen: set[int]) -> None:
+    def _check_pending(self, decision: Any, also_seen: set[int]) -> None:
         self._check_own(decision)
         if decision.round not in self.pending or decision.round in also_seen:
             raise ValueError(
                 f"decision of round {decision.round} has its reward already: observe it once"
+            )
+        if self.pending[decision.round] != (decision.index, decision.probability):
+            raise ValueError(
+                f"decision must be this policy's own, got another one for round {decision.round}"
             )
 
 

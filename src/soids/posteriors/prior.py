@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from soids.arrays import Floats, as_count, as_number, as_radius
+from soids.arrays import SMALLEST, Floats, as_count, as_number, as_radius
 from soids.evidence import Evidence
 
 REACH = 30.0  # an unknown radius lies within this factor of what the rewards suggest
@@ -67,7 +67,7 @@ def check_told(posterior: Any) -> None:
         as_radius(posterior.radius)
     for name in ("noise", "slab_variance", "spike_scale"):
         if getattr(posterior, name, None) is not None:
-            as_number(getattr(posterior, name), name, 0.0, strict=True)
+            as_number(getattr(posterior, name), name, SMALLEST)
 
 
 def subset_odds(dimension: int, largest: int) -> Floats:

@@ -1,0 +1,73 @@
+"""Draws from discrete distributions, against the softmax."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+from scipy.stats import chisquare
+
+from soids.kernels import draws
+
+STARTS, TILTS = np.array([0, 4, 6, 9]), np.array([1.5, 0.0, 0.9])
+
+
+def drawn_arms(columns, rewards, uniforms):
+    """The arms of three menus, the second of them without tilt, and their pull."""
+    arms, pull = np.full(3, -1), np.full(len(columns), np.nan)
+    draws.draw_arms(rewards, STARTS, TILTS, columns, uniforms, arms, pull)
+    return arms, pull
+
+
+def test_indices_follow_the_softmax_of_their_scores():
+    rng = np.random.default_rng(0)
+    scores = 1.7 * rng.standard_normal(9)
+    counts = np.bincount([draws.draw_index(scores, u) for u in rng.random(20_000)], minlength=9)
+    # Right draws fail with probability 1e-4; scores a tenth too steep have chi-square 100, not 8.
+    assert chisquare(counts, 20_000 * softmax(scores)).pvalue > 1e-4
+
+
+def test_an_index_without_mass_is_never_drawn():
+    scores = np.array([-np.inf, 0.0, -np.inf, -800.0, -np.inf])
+    for u in [1e-300, 0.5, 1.0 - 2.0**-53]:
+        assert draws.draw_index(scores, u) == 1
+
+
+@pytest.mark.parametrize("menu", [0, 2])
+def test_arms_follow_the_softmax_of_their_menus_tilted_rewards(menu):
+    rng = np.random.default_rng(1)
+    columns, rewards = rng.standard_normal((2, 9)), rng.standard_normal(9)
+    grid = (np.arange(2_000) + 0.5) / 2_000
+    first, last = STARTS[menu : menu + 2]
+    arms = [drawn_arms(columns, rewards, np.full(3, u))[0][menu] for u in grid]
+    shares = np.bincount(arms, minlength=9)[first:last] / 2_000
+    np.testing.assert_allclose(shares, softmax(TILTS[menu] * rewards[first:last]), atol=1e-3)
+
+
+def test_menus_pull_together_and_one_without_tilt_does_not():
+    columns, rewards = np.random.default_rng(2).standard_normal((6, 9)), np.zeros(9)
+    rewards[[2, 5, 7]] = 1e4  # the arm of each menu is certain
+    arms, pull = drawn_arms(columns, rewards, np.full(3, 0.5))
+    assert arms.tolist() == [2, -1, 7]
+    np.testing.assert_allclose(pull, 1.5 * columns[:, 2] + 0.9 * columns[:, 7])
+
+
+def test_extreme_uniforms_draw_the_ends_of_a_menu():
+    columns = np.ones((1, 9))
+    assert drawn_arms(columns, np.zeros(9), np.zeros(3))[0].tolist() == [0, -1, 6]
+    assert drawn_arms(columns, np.zeros(9), np.full(3, 1.0 - 2.0**-53))[0].tolist() == [3, -1, 8]
+
+
+def test_compiled_equals_plain():
+    rng = np.random.default_rng(3)
+    columns, rewards, uniforms = rng.random((2, 9)), rng.random(9), rng.random(3)
+    results = []
+    for name in ("draw_index", "draw_arms"):
+        kernel = getattr(draws, name)
+        for version in (kernel, getattr(kernel, "py_func", kernel)):
+            arms, pull = np.full(3, -1), np.empty(2)
+            if name == "draw_index":
+                results.append(version(rewards, 0.4))
+            else:
+                version(rewards, STARTS, TILTS, columns, uniforms, arms, pull)
+                results.append([*arms, *pull])
+    assert results[0] == results[1]
+    assert results[2] == results[3]

@@ -1,0 +1,215 @@
+"""The moves of several coordinates at once, each against linear algebra."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import brentq
+from scipy.special import expit, softmax
+
+from soids.kernels import joint, sparse
+from soids.kernels.normal import invert_mass, log_mass
+from test_kernels_sparse import outcome, plain, slopes_of, sparse_thetas, staged
+
+POWER, SLAB = 2.0, 0.4
+
+
+def joint_law(gram, slopes, support):
+    """Precision, mean and log mass of the values on a support."""
+    precision = POWER * gram[np.ix_(support, support)] + SLAB * np.eye(len(support))
+    mean = np.linalg.solve(precision, slopes[support])
+    return precision, mean, 0.5 * (slopes[support] @ mean - np.linalg.slogdet(precision)[1])
+
+
+def drawn_values(gram, slopes, support, normals):
+    """The draw from the joint law that the normals stand for."""
+    precision, mean, _ = joint_law(gram, slopes, support)
+    return mean + np.linalg.solve(np.linalg.cholesky(precision).T, normals[: len(support)])
+
+
+def scene(seed):
+    """A gram, slopes, actions and a parameter with features 1, 3 and 4."""
+    rng = np.random.default_rng(seed)
+    stage, theta = staged(rng), np.array([0.0, 0.4, 0.0, -0.2, 0.7, 0.0])
+    return stage.gram, slopes_of(stage, POWER), stage.columns, theta, rng.standard_normal(4)
+
+
+def test_the_factor_is_that_of_numpy():
+    gram, *_ = scene(0)
+    active = np.array([1, 3, 4])
+    factor, pinned = joint.precision_factor(active, POWER, gram, SLAB)
+    precision = POWER * gram[np.ix_(active, active)] + SLAB * np.eye(3)
+    assert pinned
+    np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(precision), rtol=1e-11)
+    covariance = joint.inverse_precision(active, POWER, gram, SLAB)
+    np.testing.assert_allclose(covariance, np.linalg.inv(precision), rtol=1e-11)
+
+
+@pytest.mark.parametrize("gram", [np.ones((2, 2)), np.diag([1.0, 0.0]), np.zeros((2, 2))])
+def test_values_that_the_data_do_not_pin_have_no_factor(gram):
+    active = np.arange(2)
+    assert not joint.precision_factor(active, POWER, gram, 0.0)[1]
+    assert joint.inverse_precision(active, POWER, gram, 0.0).shape == (0, 0)
+
+
+def rearmed(gram, slopes, columns, theta, radius, u, normals):
+    theta = theta.copy()
+    arm = joint.rearm(theta, POWER, radius, gram, SLAB, slopes, columns, 4, 9, 6, 1.5, u, normals)
+    return arm, theta
+
+
+def test_a_new_arm_is_weighed_with_all_values_integrated_out():
+    gram, slopes, columns, theta, normals = scene(1)
+    grid = (np.arange(2_000) + 0.5) / 2_000
+    arms = [rearmed(gram, slopes, columns, theta, math.inf, u, normals)[0] for u in grid]
+    support = np.flatnonzero(theta)
+    masses = [joint_law(gram, slopes + 1.5 * columns[:, k], support)[2] for k in range(4, 9)]
+    shares = np.bincount(arms, minlength=9)[4:] / 2_000
+    np.testing.assert_allclose(shares, softmax(masses), atol=1e-3)
+
+
+def test_a_new_arm_comes_with_values_of_its_own():
+    gram, slopes, columns, theta, normals = scene(2)
+    arm, new = rearmed(gram, slopes, columns, theta, math.inf, 0.9, normals)
+    expected = drawn_values(gram, slopes + 1.5 * columns[:, arm], [1, 3, 4], normals)
+    np.testing.assert_allclose(new[[1, 3, 4]], expected, rtol=1e-11)
+    too_small = 0.99 * np.abs(expected).sum()
+    arm, new = rearmed(gram, slopes, columns, theta, too_small, 0.9, normals)
+    assert arm == 6  # the old one
+    np.testing.assert_array_equal(new, theta)
+
+
+def exchanged(gram, slopes, theta, radius, uniforms, normals):
+    theta = theta.copy()
+    joint.exchange(theta, POWER, radius, gram, SLAB, slopes, np.array(uniforms), normals)
+    return theta
+
+
+def test_an_exchange_weighs_each_feature_with_all_values_integrated_out():
+    gram, slopes, _, theta, normals = scene(3)
+    counts = np.zeros(6)
+    for u in (np.arange(2_000) + 0.5) / 2_000:  # feature 3, the second of three, goes
+        counts[np.flatnonzero(exchanged(gram, slopes, theta, math.inf, [0.5, u], normals))] += 1
+    candidates = [0, 2, 3, 5]
+    masses = [joint_law(gram, slopes, [1, 4, i])[2] for i in candidates]
+    np.testing.assert_allclose(counts[candidates] / 2_000, softmax(masses), atol=1e-3)
+
+
+def test_an_exchange_comes_with_values_of_its_own():
+    gram, slopes, _, theta, normals = scene(4)
+    new = exchanged(gram, slopes, theta, math.inf, [0.5, 0.7], normals)
+    support = [1, 4, *np.setdiff1d(np.flatnonzero(new), [1, 4])]
+    expected = drawn_values(gram, slopes, support, normals)
+    np.testing.assert_allclose(new[support], expected, rtol=1e-11)
+    assert np.count_nonzero(new) == 3
+    too_small = 0.99 * np.abs(expected).sum()
+    new = exchanged(gram, slopes, theta, too_small, [0.5, 0.7], normals)
+    np.testing.assert_array_equal(new, theta)
+
+
+def test_a_block_redraws_all_values():
+    gram, slopes, _, theta, normals = scene(5)
+    field = sparse.fields(theta, POWER, gram, slopes)
+    joint.block(theta, field, POWER, gram, SLAB, np.array([1, 3, 4]), normals)
+    expected = drawn_values(gram, slopes, [1, 3, 4], normals)
+    np.testing.assert_allclose(theta[[1, 3, 4]], expected, rtol=1e-11)
+    np.testing.assert_allclose(field, sparse.fields(theta, POWER, gram, slopes), atol=1e-11)
+
+
+coordinates = st.floats(-1.0, 1.0).filter(lambda x: x == 0.0 or abs(x) > 1e-6)
+
+
+@given(
+    arrays(float, 3, elements=coordinates),
+    arrays(float, 3, elements=st.floats(-5.0, 5.0)),
+    coordinates,
+    st.floats(1e-3, 2.0),
+    st.sampled_from([-1.0, 1.0]),
+)
+def test_the_farthest_point_lies_on_the_rim(values, direction, start, slack, side):
+    radius = np.abs(values).sum() + abs(start) + slack
+    y = joint.farthest(values, direction, start, radius, side)
+    length = abs(y) + np.abs(values + (y - start) * direction).sum()
+    assert (y - start) * side > 0.0
+    assert length == pytest.approx(radius, rel=1e-9)
+
+
+def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor, uniforms):
+    """The glides by their definition: along the line on which the others answer each value best."""
+    precision = POWER * gram + slab_precision * np.eye(6)
+    for j, u in enumerate(uniforms):
+        others = np.setdiff1d(np.flatnonzero(theta), [j])
+        if len(others) == log_odds.size:
+            continue
+        way = np.zeros(6)
+        way[j] = 1.0
+        way[others] = -np.linalg.solve(precision[np.ix_(others, others)], precision[others, j])
+        base = theta - theta[j] * way
+
+        def beyond(y, base=base, way=way):
+            return np.abs(base + y * way).sum() - radius
+
+        low, high = -math.inf, math.inf
+        if radius < math.inf:
+            low, high = (brentq(beyond, theta[j], end, xtol=1e-15) for end in (-radius, radius))
+        bump = way @ (slopes - precision @ base), way @ precision @ way, low, high
+        atom = len(others) >= floor and low <= 0.0 <= high
+        share = expit(log_odds[len(others)] - volume + log_mass(*bump)) if atom else 1.0
+        theta = base + (invert_mass(*bump, u / share) if u < share else 0.0) * way
+    return theta
+
+
+@pytest.mark.parametrize(("slab_precision", "radius"), [(0.0, 3.0), (SLAB, 3.0), (SLAB, math.inf)])
+@pytest.mark.parametrize("price", [0.5, -3.0])
+def test_a_glide_keeps_to_its_definition(slab_precision, radius, price):
+    rng = np.random.default_rng(6)
+    floor, log_odds = 0 if slab_precision else 1, np.full(4, price)
+    for theta in sparse_thetas(rng, particles=150):
+        stage, uniforms = staged(rng), rng.random(6) ** rng.choice([1, 4])
+        gram = stage.gram + 0.1 * np.eye(6)  # every value is pinned
+        slopes = 3.0 * slopes_of(stage, POWER)  # the rim matters
+        expected = glided(
+            theta, slopes, radius, 1.8, gram, slab_precision, log_odds, floor, uniforms
+        )
+        field = sparse.fields(theta, POWER, gram, slopes)
+        joint.glide(
+            theta, field, POWER, radius, 1.8, gram, slab_precision, log_odds, floor, uniforms
+        )
+        np.testing.assert_allclose(theta, expected, rtol=1e-7, atol=1e-9)
+        assert np.abs(theta).sum() <= radius * (1 + 1e-12)
+        np.testing.assert_allclose(field, sparse.fields(theta, POWER, gram, slopes), atol=1e-9)
+
+
+def test_the_empty_support_can_glide_away():
+    gram, theta = np.eye(3), np.zeros(3)
+    joint.glide(
+        theta, np.zeros(3), POWER, 3.0, 0.0, gram, SLAB, np.full(3, 50.0), 0, np.full(3, 0.3)
+    )
+    assert theta.all()
+
+
+def kernel_arguments():
+    """One call of every kernel."""
+    gram, slopes, columns, theta, normals = scene(7)
+    field, active = sparse.fields(theta, POWER, gram, slopes), np.flatnonzero(theta)
+    uniforms = np.random.default_rng(8).random(6)
+    return {
+        "precision_factor": (np.array([1]), POWER, gram, SLAB),  # larger ones are half empty
+        "inverse_precision": (active, POWER, gram, SLAB),
+        "rearm": (theta, POWER, 9.0, gram, SLAB, slopes, columns, 4, 9, 6, 1.5, 0.4, normals),
+        "exchange": (theta, POWER, 9.0, gram, SLAB, slopes, uniforms[:2], normals),
+        "farthest": (theta[active], np.array([0.5, -2.0, 1.0]), 0.1, 3.0, 1.0),
+        "glide": (theta, field, POWER, 3.0, 0.3, gram, SLAB, np.zeros(4), 0, uniforms),
+        "block": (theta, field, POWER, gram, SLAB, active, normals),
+    }
+
+
+@pytest.mark.parametrize("name", kernel_arguments())
+def test_compiled_equals_plain(name):
+    kernel, arguments = getattr(joint, name), kernel_arguments()[name]
+    np.testing.assert_allclose(
+        outcome(kernel, *arguments), outcome(plain(kernel), *arguments), rtol=1e-11
+    )
