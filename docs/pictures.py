@@ -1,7 +1,5 @@
-"""The pictures of docs/sampler.md; ``python docs/pictures.py`` writes them beside itself, in a
+"""The pictures of docs/sampler.md: ``python docs/pictures.py`` writes them beside itself, in half a
 minute.
-
-Numbers first, then ink: ``conditional`` and ``climb`` compute, ``draw_*`` draw.
 """
 
 import math
@@ -17,14 +15,14 @@ from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
 from soids.kernels.envelope import bumps, highest_lines
 from soids.posteriors import SpikeSlab, smc
-from soids.posteriors.target import Target, Tuning
+from soids.posteriors.target import Target
 from soids.rates import Progress, experiment
 
-COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"]
-SPARSE, RUNAWAY, INK, PALE = "#0072b2", "#d55e00", "#333333", "#bbbbbb"
+PIECES = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7"]
+SPARSE, RUNAWAY, GREY, PALE = "#0072b2", "#d55e00", "#555555", "#c8c8c8"
 
-ETA, SLAB, SHARE = 0.5, 10.0, 0.1  # the paper's experiments
-PRICE = math.log((1.0 - SHARE) / SHARE)  # what a feature costs, in nats
+ETA, SLAB_VARIANCE, SHARE = 0.5, 10.0, 0.1  # the paper's experiments
+PRICE = math.log((1.0 - SHARE) / SHARE)  # of a feature, in nats
 DIMENSION, ROUNDS = 100, 50
 
 
@@ -46,27 +44,25 @@ class Conditional(NamedTuple):
     table: Floats  # (n, 5)  log mass, slope, precision, low, high of each bump
     log_atom: float  # log mass at zero
 
-    @property
-    def log_total(self) -> float:
-        return float(logsumexp([*self.table[:, 0], self.log_atom]))
+    def shares(self) -> Floats:  # (n + 1,)
+        """The probability of each bump, and of the atom."""
+        log_masses = np.array([*self.table[:, 0], self.log_atom])
+        return np.exp(log_masses - logsumexp(log_masses))
 
     def density(self, row: int, x: Floats) -> Floats:
-        """One bump of the normalised conditional, at points of its interval."""
-        log_mass, slope, precision, low, high = self.table[row]
-        nodes, weights = np.polynomial.legendre.leggauss(60)
-        nodes = low + 0.5 * (high - low) * (nodes + 1.0)
-        area = 0.5 * (high - low) * weights @ np.exp(slope * nodes - 0.5 * precision * nodes**2)
-        bump: Floats = np.exp(slope * x - 0.5 * precision * x**2 + log_mass - self.log_total)
-        return bump / area
+        """One bump of the conditional, as if nothing cut it."""
+        _, slope, precision, low, high = self.table[row]
+        grid = np.linspace(low, high, 1001)
+        whole = np.trapezoid(np.exp(slope * grid - 0.5 * precision * grid**2), grid)
+        return self.shares()[row] * np.exp(slope * x - 0.5 * precision * x**2) / whole
 
 
-def conditional(target: Target, theta: Floats, j: int) -> Conditional:
-    """What the referee draws coordinate ``j`` from, given the others."""
+def conditional(target: Target, others: Floats, j: int) -> Conditional:
+    """What the referee draws coordinate ``j`` from; ``others`` is zero there."""
     prior, tilt = target.prior, target.tilts[0]
-    others = np.where(np.arange(theta.size) == j, 0.0, theta)
+    power = target.eta / prior.noise.scale
     heights, slopes = others @ target.columns, target.columns[j]
     roof = highest_lines(heights, slopes, np.argsort(slopes))
-    power = target.eta / prior.noise.scale
     slope = power * (target.moment[j] - target.gram[j] @ others) - target.drift[j]
     precision = power * target.gram[j, j] + prior.slab_precision
     slack = prior.radius.high - np.abs(others).sum()
@@ -76,42 +72,145 @@ def conditional(target: Target, theta: Floats, j: int) -> Conditional:
 
 
 def small_example() -> Conditional:
-    """One of four coordinates, after twelve rounds with nine actions."""
-    rng = np.random.default_rng(3)
-    bandit = SparseLinearBandit(rng.uniform(-1, 1, (9, 4)), np.array([1.0, -0.7, 0.0, 0.0]))
+    """The third of four coordinates, after twelve rounds with eight actions."""
+    rng = np.random.default_rng(54)
+    bandit = SparseLinearBandit(rng.uniform(-1, 1, (8, 4)), np.array([1.0, -0.7, 0.0, 0.0]))
     evidence = random_evidence(bandit, 12, rng)
     posterior = SpikeSlab(4, sparsity=2, radius=3.0, noise=1.0, slab_variance=2.0)
-    cloud = posterior.update(None, evidence, Tuning(ETA, 0.25, 100, 10), rng)
-    return conditional(cloud.target, cloud.thetas[0], 1)
+    target = Target.of(evidence, posterior.prior(evidence), ETA, rate=0.3)
+    return conditional(target, np.array([0.0, 0.0, 0.0, -0.18]), 2)
 
 
-def draw_envelope(path: Path) -> None:
-    """Lines and roof above, the mixture of cut Gaussians below."""
-    parts = small_example()
-    low, high = parts.table[0, 3], parts.table[-1, 4]
-    x = np.linspace(low, high, 800)
+def draw_envelope(parts: Conditional, path: Path) -> None:
+    """Lines and roof above, the mixture of cut Gaussians and the atom below."""
     figure, (above, below) = plt.subplots(
-        2, 1, figsize=(9, 6), sharex=True, height_ratios=[1.0, 1.15], layout="constrained"
+        2, 1, figsize=(9, 6.2), sharex=True, height_ratios=[1.0, 1.2], layout="constrained"
     )
+    x = np.linspace(parts.table[0, 3], parts.table[-1, 4], 600)
+    shares = parts.shares()
     for height, slope in zip(parts.heights, parts.slopes, strict=True):
-        above.plot(x, height + slope * x, color=PALE, lw=0.9)
-    heights, slopes, _ = parts.roof
-    for row, (height, slope) in enumerate(zip(heights, slopes, strict=True)):
-        colour = COLOURS[row % len(COLOURS)]
-        left, right = parts.table[row, 3:]
-        inside = np.linspace(left, right, 300)
-        above.plot(inside, height + slope * inside, color=colour, lw=3)
-        below.plot(x, parts.density(row, x), color=colour, lw=0.9, ls=":")
-        below.fill_between(inside, parts.density(row, inside), color=colour, alpha=0.75, lw=0)
+        above.plot(x, height + slope * x, color=PALE, lw=1)
+    heights, slopes, kinks = parts.roof
+    for row, colour in zip(range(len(heights)), PIECES, strict=True):
+        inside = np.linspace(*parts.table[row, 3:], 200)
+        density = parts.density(row, inside)
+        above.plot(inside, heights[row] + slopes[row] * inside, color=colour, lw=3.5)
+        below.fill_between(inside, density, color=colour, alpha=0.8, lw=0)
+        below.plot(x, parts.density(row, x), color=colour, lw=1.2, ls=(0, (1, 2)))
+        if shares[row] > 0.02:
+            centre = inside @ density / density.sum()
+            below.annotate(
+                f"{shares[row]:.0%}", (centre, 0.3 * density.max()), color="white", ha="center",
+                weight="bold",
+            )  # fmt: skip
+    for kink in kinks[1:-1]:
+        above.axvline(kink, color=GREY, lw=0.7, ls=":")
+        below.axvline(kink, color=GREY, lw=0.7, ls=":")
+    below.plot([0, 0], [0, 0.36], color="black", lw=2.5)
+    below.plot(0, 0.36, "o", color="black", ms=8)
+    below.annotate(f"atom at zero: {shares[-1]:.0%}", (0.12, 0.353), va="center")
+    below.annotate("each bump, if nothing cut it", (0.75, 0.225), color=GREY)
+    above.annotate("the best reward: highest of the lines", (-0.75, 2.25), weight="bold")
+    above.annotate("one line per action", (-2.75, -2.2), color=GREY)
+    above.set_ylabel("reward")
+    below.set_ylabel("density given the others")
+    below.set_xlabel("value of the coordinate")
+    below.set_ylim(0.0, 0.4)
+    below.set_xlim(x[0], x[-1])
     figure.savefig(path, dpi=100)
     plt.close(figure)
+
+
+class Mode(NamedTuple):
+    """A mode of the optimistic posterior at several prices of a feature."""
+
+    prices: Floats  # (n,)
+    log_masses: Floats  # (n,)
+    sizes: Floats  # (n,)  mean number of features
+    best: Floats  # (n,)  mean best reward
+    lengths: Floats  # (n,)  mean l1 norm
+
+    def at(self, price: float) -> tuple[float, ...]:
+        """Log mass, size, best reward and length, between the prices visited."""
+        order = np.argsort(self.prices)
+        return tuple(float(np.interp(price, self.prices[order], y[order])) for y in self[1:])
+
+
+def unbounded_target() -> Target:
+    """What the paper's settings believe after random actions, with exact zeros for spikes."""
+    bandit = paper_instance(DIMENSION, seed=0)
+    evidence = random_evidence(bandit, ROUNDS, np.random.default_rng(0))
+    sparsity = round(SHARE * DIMENSION)
+    prior = SpikeSlab(
+        DIMENSION, sparsity=sparsity, radius=math.inf, noise=1.0, slab_variance=SLAB_VARIANCE
+    ).prior(evidence)
+    rate = experiment(Progress(ROUNDS, DIMENSION, sparsity))
+    return Target.of(evidence, prior._replace(smallest=1), ETA, rate)
+
+
+def support_mass(target: Target, support: list[int]) -> float:
+    """The log mass of one support: a Gaussian integral for each arm."""
+    precision = target.eta * target.gram[np.ix_(support, support)]
+    precision += target.prior.slab_precision * np.eye(len(support))
+    slopes = (target.eta * target.moment - target.drift)[support, None]
+    whitened = np.linalg.solve(
+        np.linalg.cholesky(precision), slopes + target.tilts[0] * target.columns[support]
+    )
+    log_volume = 0.5 * (len(support) * math.log(2 * math.pi) - np.linalg.slogdet(precision)[1])
+    log_odds = target.prior.log_odds[: len(support)].sum()
+    return float(log_odds + log_volume + logsumexp(0.5 * (whitened**2).sum(axis=0)))
+
+
+def followed(
+    target: Target, theta: Floats, log_mass: float, prices: Floats, count: int, rng
+) -> Mode:
+    """The mode that starts at theta, from the first price on.
+
+    The log mass falls by the mean number of features as a feature's price rises by one nat, so its
+    value at one price gives all others. Moves know the log-sum-exp; the true maximum's share in it
+    is an average of weights.
+    """
+    thetas = np.tile(theta, (count, 1))
+    rows = []
+    for price in prices:
+        odds = target.prior.log_odds + PRICE - price
+        there = target._replace(prior=target.prior._replace(log_odds=odds))
+        cloud = smc.placed(
+            there, thetas, thetas != 0.0, np.full(count, math.inf), np.ones(count)
+        )
+        seen = []
+        for sweep in range(40):
+            cloud = smc.moved(cloud, rng)
+            if sweep >= 10:
+                size, length = cloud.included.sum(axis=1), np.abs(cloud.thetas).sum(axis=1)
+                seen.append([np.exp(cloud.log_truth), size, cloud.rewards.max(axis=1), length])
+        thetas = cloud.thetas
+        rows.append(np.mean(seen, axis=(0, 2)))
+    truth, sizes, best, lengths = np.transpose(rows)
+    steps = -0.5 * (sizes[1:] + sizes[:-1]) * np.diff(prices)
+    log_masses = log_mass + np.concatenate([[0.0], np.cumsum(steps)]) + np.log(truth)
+    return Mode(prices, log_masses, sizes, best, lengths)
+
+
+def two_modes() -> tuple[Mode, Mode]:
+    """The sparse mode, from single features up; the runaway mode, from all features down."""
+    target, rng = unbounded_target(), np.random.default_rng(1)
+    every = list(range(DIMENSION))
+    dear, cheap = PRICE + 8.0, PRICE - 9.0
+    single = logsumexp([support_mass(target, [j]) for j in every]) + PRICE - dear
+    full = support_mass(target, every) + DIMENSION * (PRICE - cheap)
+    one = np.eye(DIMENSION)[0]
+    sparse = followed(target, one, single, np.linspace(dear, PRICE - 0.75, 36), 32, rng)
+    far = SLAB_VARIANCE * target.tilts[0] * target.columns[:, 0]
+    runaway = followed(target, far, full, np.linspace(cheap, PRICE + 1.75, 44), 4, rng)
+    return sparse, runaway
 
 
 def main() -> None:
     """Write both pictures."""
     plt.rcParams.update({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False})
     folder = Path(__file__).parent
-    draw_envelope(folder / "envelope.png")
+    draw_envelope(small_example(), folder / "envelope.png")
 
 
 if __name__ == "__main__":

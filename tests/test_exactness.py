@@ -34,7 +34,7 @@ from soids.posteriors.target import Target
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
 
 Z = 4.0
-PARTICLES, SWEEPS = 3000, 30
+PARTICLES, SWEEPS = 3000, 20
 COMMON = 0.01  # rarer supports are compared together: single ones are too few to be Gaussian
 
 ETAS = pytest.mark.parametrize("eta", [0.25, 0.5, 1.0])
@@ -91,7 +91,7 @@ def chains(target: Target, particles: int = PARTICLES, sweeps: int = SWEEPS) -> 
     return cloud
 
 
-def refereed_chains(target: Target, particles: int = 1500, sweeps: int = SWEEPS) -> Particles:
+def refereed_chains(target: Target, particles: int = 1500, sweeps: int = 30) -> Particles:
     """The last states of the referee's chains."""
     rng = np.random.default_rng(2)
     first = first_states(target, particles, rng)
