@@ -108,10 +108,10 @@ def draw_envelope(parts: Conditional, path: Path) -> None:
         below.axvline(kink, color=GREY, lw=0.7, ls=":")
     below.plot([0, 0], [0, 0.36], color="black", lw=2.5)
     below.plot(0, 0.36, "o", color="black", ms=8)
-    below.annotate(f"atom at zero: {shares[-1]:.0%}", (0.12, 0.353), va="center")
-    below.annotate("each bump, if nothing cut it", (0.75, 0.225), color=GREY)
-    above.annotate("the best reward: highest of the lines", (-0.75, 2.25), weight="bold")
-    above.annotate("one line per action", (-2.75, -2.2), color=GREY)
+    below.annotate(f"atom at zero: {shares[-1]:.0%}", (0.65, 0.353), va="center")
+    below.annotate("dotted: the bumps, if nothing cut them", (0.72, 0.19), color=GREY)
+    above.annotate("the best reward: the highest of the lines", (-2.0, 2.3), weight="bold")
+    above.annotate("one line per action", (-2.7, -0.35), color=GREY)
     above.set_ylabel("reward")
     below.set_ylabel("density given the others")
     below.set_xlabel("value of the coordinate")
@@ -175,9 +175,7 @@ def followed(
     for price in prices:
         odds = target.prior.log_odds + PRICE - price
         there = target._replace(prior=target.prior._replace(log_odds=odds))
-        cloud = smc.placed(
-            there, thetas, thetas != 0.0, np.full(count, math.inf), np.ones(count)
-        )
+        cloud = smc.placed(there, thetas, thetas != 0.0, np.full(count, math.inf), np.ones(count))
         seen = []
         for sweep in range(40):
             cloud = smc.moved(cloud, rng)
@@ -200,10 +198,72 @@ def two_modes() -> tuple[Mode, Mode]:
     single = logsumexp([support_mass(target, [j]) for j in every]) + PRICE - dear
     full = support_mass(target, every) + DIMENSION * (PRICE - cheap)
     one = np.eye(DIMENSION)[0]
-    sparse = followed(target, one, single, np.linspace(dear, PRICE - 0.75, 36), 32, rng)
+    sparse = followed(target, one, single, np.linspace(dear, PRICE - 0.5, 35), 32, rng)
     far = SLAB_VARIANCE * target.tilts[0] * target.columns[:, 0]
-    runaway = followed(target, far, full, np.linspace(cheap, PRICE + 1.75, 44), 4, rng)
+    runaway = followed(target, far, full, np.linspace(cheap, PRICE + 1.8, 28), 4, rng)
     return sparse, runaway
+
+
+def nats_gained(rounds: Floats) -> Floats:
+    """What optimism adds to the log mass of a slab coordinate that the data do not see."""
+    rates = np.array([experiment(Progress(int(t), DIMENSION, SHARE * DIMENSION)) for t in rounds])
+    mean_square = 1.0 / 3.0  # of an action uniform on [-1, 1]
+    return 0.5 * (rates * rounds) ** 2 * SLAB_VARIANCE * mean_square
+
+
+def draw_runaway(sparse: Mode, runaway: Mode, path: Path) -> None:
+    """The mass of the two modes as features get dearer, and what a feature gains as rounds pass."""
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(9.2, 4.4), width_ratios=[1.25, 1.0], layout="constrained"
+    )
+    (low, few, modest, short), (high, many, huge, long) = sparse.at(PRICE), runaway.at(PRICE)
+    bandit = paper_instance(DIMENSION, seed=0)
+    for mode, colour in ((sparse, SPARSE), (runaway, RUNAWAY)):
+        shown = (mode.prices > PRICE - 0.6) & (mode.prices < PRICE + 2.3)
+        left.plot(mode.prices[shown], mode.log_masses[shown], color=colour, lw=3)
+    left.annotate(
+        f"runaway mode: {many:.0f} features,\nbest reward {huge:.0f}, ‖θ‖₁ = {long:.0f}\n"
+        f"(the ball ends at {np.abs(bandit.theta).sum():.0f})",
+        (PRICE + 0.2, high + 2.0), color=RUNAWAY,
+    )  # fmt: skip
+    left.annotate(
+        f"sparse mode: {few:.0f} features, best reward\n"
+        f"{modest:.1f} (truth {bandit.means.max():.1f}), ‖θ‖₁ = {short:.0f}",
+        (PRICE - 0.6, 5.0), color=SPARSE,
+    )  # fmt: skip
+    left.annotate("", (PRICE, low), (PRICE, high), arrowprops={"arrowstyle": "<->", "color": GREY})
+    left.annotate(
+        f"{high - low:.0f} nats\nat β = {SHARE:g}",
+        (PRICE - 0.06, 0.5 * (low + high)), color=GREY, ha="right", va="center",
+    )  # fmt: skip
+    left.set_ylim(bottom=0.0)
+    left.set_xlabel("price of a feature, log (1 − β)/β")
+    left.set_ylabel("log mass of the mode")
+    left.set_title(f"Two modes (d = {DIMENSION}, t = {ROUNDS})", loc="left")
+
+    rounds = np.arange(1.0, 201.0)
+    gained = nats_gained(rounds)
+    right.plot(rounds[:100], gained[:100], color=RUNAWAY, lw=3)
+    right.plot(rounds[99:], gained[99:], color=RUNAWAY, lw=1.5, ls=":")
+    right.axhline(PRICE, color=GREY, lw=1.2)
+    for d in (20, 40, 100):
+        right.plot(d, gained[d - 1], "o", color=RUNAWAY, ms=7)
+        right.annotate(
+            f"t = d = {d}", (d, gained[d - 1]), (-8, 4),
+            textcoords="offset points", ha="right",
+        )  # fmt: skip
+    right.annotate("gain by optimism,\n(tλ)² ρ₁ E[a²] / 2", (1.1, 4.9), color=RUNAWAY)
+    right.annotate("price, log (1 − β)/β", (1.1, PRICE + 0.12), color=GREY)
+    right.set_xscale("log")
+    right.set_xticks([1, 3, 10, 30, 100], labels=["1", "3", "10", "30", "100"])
+    right.minorticks_off()
+    right.set_xlim(1, 200)
+    right.set_ylim(0, 9)
+    right.set_xlabel("rounds t")
+    right.set_ylabel("nats per feature")
+    right.set_title("A feature the data do not see", loc="left")
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
 
 
 def main() -> None:
@@ -211,6 +271,7 @@ def main() -> None:
     plt.rcParams.update({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False})
     folder = Path(__file__).parent
     draw_envelope(small_example(), folder / "envelope.png")
+    draw_runaway(*two_modes(), folder / "runaway.png")
 
 
 if __name__ == "__main__":

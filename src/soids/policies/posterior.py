@@ -93,10 +93,10 @@ class PosteriorPolicy:
         self.pending: dict[int, tuple[int, float]] = {}  # by round: index and its probability
 
     def _default_rate(self) -> str:
-        # A radius that is told holds optimism back; without one, half as much is better.
-        return (
-            ("balanced" if self.radius is not None else "experiment") if self.optimistic else "zero"
-        )
+        if not self.optimistic:
+            return "zero"
+        # A radius that is told holds optimism back; without one, less is better (docs/defaults.md).
+        return "cautious" if self.radius is None else "balanced"
 
     def _find_model(self) -> Any:
         if not isinstance(self.posterior, str):
