@@ -1,6 +1,4 @@
-"""The pictures of docs/sampler.md: ``python docs/pictures.py`` writes them beside itself, in half a
-minute.
-"""
+"""The pictures of docs/sampler.md, written beside this script in about a minute."""
 
 import math
 from pathlib import Path

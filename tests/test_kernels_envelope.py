@@ -196,6 +196,28 @@ def test_a_swap_changes_one_member_of_the_support():
         assert np.abs(theta).sum() <= RADIUS
 
 
+def test_a_swap_weighs_each_feature_by_its_mass_under_the_roof():
+    state = swap_arguments(np.random.default_rng(9))
+    theta, _, _, field, power, _, gram, columns, _, tilt, *_ = state
+    linear = field + power * gram @ theta  # the only active feature is taken out: all are free
+    points, _ = midpoints(-RADIUS, RADIUS, count=2000)
+    masses = [
+        np.exp(
+            linear[j] * points
+            - 0.5 * power * gram[j, j] * points**2
+            + tilt * np.outer(points, columns[j]).max(axis=1)
+        ).sum()
+        for j in range(4)
+    ]
+    counts = np.zeros(4)
+    for u in (np.arange(500) + 0.5) / 500:
+        *swapped, _ = deepcopy(state)
+        envelope.swap(*swapped, np.array([0.5, u]))
+        counts += swapped[1]
+    # Evenly spaced uniforms fall on each share as often as its length says, give or take two.
+    np.testing.assert_allclose(counts, 500 * np.array(masses) / np.sum(masses), atol=2.0)
+
+
 def test_supports_never_leave_the_allowed_sizes_nor_parameters_the_ball():
     thetas, included, *stage, _, _ = sweep_arguments(np.random.default_rng(6), cap=2)
     sizes = set()

@@ -28,7 +28,8 @@ def exploratory_design(actions: Floats, tolerance: float = 1e-6) -> Design:
     >>> round(design.value, 6), design.weights.round(3).tolist()
     (0.25, [0.25, 0.25, 0.25, 0.25])
     """
-    return solved(actions.tobytes(), actions.shape, tolerance)
+    rows = np.ascontiguousarray(actions, dtype=np.float64)
+    return solved(rows.tobytes(), rows.shape, tolerance)
 
 
 @lru_cache(maxsize=16)
@@ -76,8 +77,9 @@ def centre(rows: Floats, tolerance: float) -> tuple[Floats, float, Floats]:
                 break
         inverse = np.linalg.inv(slack(rows, weights, level))
         if barrier * (count + dimension) < tolerance:
+            weights = weights / weights.sum()
             value = float(np.linalg.eigvalsh(rows.T @ (weights[:, None] * rows))[0])
-            return weights / weights.sum(), value, inverse / np.trace(inverse)
+            return weights, value, inverse / np.trace(inverse)
         barrier *= 0.1
 
 

@@ -1,4 +1,4 @@
-"""What has been seen so far, as sums: they do not grow, and their order never matters.
+"""What has been seen so far, as sums, so that order never matters.
 
 Notation
     gram    (d, d)  sum of a a'            moment (d,)  sum of reward * a
@@ -23,7 +23,7 @@ class Menu:
     @cached_property
     def columns(self) -> Floats:  # (d, K)
         """The actions feature by feature: a sparse parameter touches only its own features."""
-        return np.ascontiguousarray(self.actions.T)
+        return np.array(self.actions.T, order="C")
 
     def same(self, other: "Menu") -> bool:
         return self is other or np.array_equal(self.actions, other.actions)

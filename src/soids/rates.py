@@ -86,9 +86,9 @@ def theorem3(progress: Progress) -> float:
     s, d = progress.sparsity, progress.dimension
     many = math.sqrt(s / (2.0 * d + progress.ratios))
     if progress.c_min == 0.0:
-        return many
+        return min(0.5, many)
     few = s / (3.0 * math.sqrt(6.0) * s / math.sqrt(progress.c_min) + progress.root_ratios)
-    return max(many, float(few ** (2 / 3)))
+    return min(0.5, max(many, float(few ** (2 / 3))))
 
 
 def complexity(progress: Progress, rounds: int) -> float:

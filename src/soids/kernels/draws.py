@@ -11,7 +11,7 @@ def draw_index(scores, uniform):
     target = uniform * masses.sum()
     index = 0
     reached = masses[0]
-    while reached < target and index < masses.size - 1:
+    while reached <= target and index < masses.size - 1:
         index += 1
         reached += masses[index]
     return index

@@ -153,7 +153,7 @@ def farthest(values, direction, start, radius, side):
     """
     y = side * radius
     for _ in range(values.size + 2):
-        length, rise = abs(y), side
+        length, rise = abs(y), 1.0 if y > 0.0 else -1.0
         for a in range(values.size):
             value = values[a] + (y - start) * direction[a]
             length += abs(value)
@@ -191,7 +191,7 @@ def inverse_precision(active, power, gram, slab_precision):
 def glide(theta, field, power, radius, volume, gram, slab_precision, log_odds, floor, uniforms):
     """Flip every coordinate in turn while the other active ones give way, so that the fit is kept.
 
-    With ``way`` the answer of the others to a unit of the new coordinate, ``others + way * value``
+    With ``way`` the answer of the others to a unit of the new coordinate, ``others - way * value``
     is kept fixed instead of ``others``; along that line the conditional is again an atom and one
     Gaussian cut to the ball. Where much played actions pin each value, this is how to move.
     """
@@ -210,7 +210,6 @@ def glide(theta, field, power, radius, volume, gram, slab_precision, log_odds, f
             if n == log_odds.size:
                 continue
             precision = power * gram[j, j] + slab_precision
-            least = 1e-9 * precision
             slope = field[j]
             for a in range(n):
                 way[a] = 0.0
@@ -218,8 +217,6 @@ def glide(theta, field, power, radius, volume, gram, slab_precision, log_odds, f
                     way[a] -= covariance[a, b] * power * gram[active[b], j]
                 precision += power * gram[active[a], j] * way[a]
                 slope += way[a] * (field[active[a]] - slab_precision * theta[active[a]])
-            if precision <= least:
-                continue
         else:
             for a in range(n):
                 if active[a] == j:
@@ -229,6 +226,9 @@ def glide(theta, field, power, radius, volume, gram, slab_precision, log_odds, f
             for a in range(n):
                 way[a] = covariance[a, own] * precision
                 slope += way[a] * (field[active[a]] - slab_precision * theta[active[a]])
+        # A feature that the others all but replace may neither enter nor leave this way.
+        if precision <= 1e-9 * (power * gram[j, j] + slab_precision):
+            continue
         rest = n - (own >= 0)
         odds = log_odds[rest] - volume
         u = uniforms[j]

@@ -147,7 +147,8 @@ class PosteriorPolicy:
         old = self.memory
         self.memory = Memory(
             old.evidence, belief, old.evidence, rate, menu, old.decisions + 1,
-            old.ratios + ratio, old.root_ratios + math.sqrt(cubed),
+            old.ratios + (ratio if learned > 0.0 else 0.0),  # no gain at all has no finite ratio
+            old.root_ratios + (math.sqrt(cubed) if learned > 0.0 else 0.0),
         )  # fmt: skip
         self.pending[self.memory.decisions] = index, probability
         info = Information(paid, learned / unit**2, ratio, rate)

@@ -13,7 +13,7 @@ import numpy as np
 from soids.arrays import SMALLEST, Floats, as_count, as_number, as_radius
 from soids.evidence import Evidence
 
-REACH = 30.0  # an unknown radius lies within this factor of what the rewards suggest
+REACH = 30.0  # an unknown radius is no smaller than what the rewards suggest over this
 
 
 class Span(NamedTuple):

@@ -38,7 +38,7 @@ class Cloud(NamedTuple):
 
     def noise(self) -> float:
         """The standard deviation of the noise, as believed."""
-        return float(np.sqrt(normalised(self.log_weights) @ self.variances))
+        return float(np.sqrt(self.particles().weights @ self.variances))
 
     def rewards_on(self, menu: Menu) -> Floats:  # (M, K)
         """The rewards of a menu's actions under every particle."""
@@ -240,14 +240,13 @@ def advance(cloud: Cloud, target: Target, rng: np.random.Generator, sweeps: int)
     """The cloud for a new target, which knows at least the evidence of the old one."""
     while cloud.target is not target:
         ahead = aimed(cloud, target)
-        if effective_share(ahead.log_weights) < ABRUPT:
-            if (
-                effective_share(aimed(cloud, cloud.target.towards(target, 0.0)).log_weights)
-                < ABRUPT
-            ):
+        share = effective_share(ahead.log_weights)
+        if share < ABRUPT:
+            under_new_prior = aimed(cloud, cloud.target.towards(target, 0.0))
+            if effective_share(under_new_prior.log_weights) < ABRUPT:
                 cloud = start(target, len(cloud.thetas), rng)  # the prior's own scale has moved on
             ahead = halfway(cloud, target)
-        if effective_share(ahead.log_weights) < ALIVE:
+        if share < ALIVE:
             ahead = resampled(ahead, rng)
         for _ in range(sweeps):
             ahead = moved(ahead, rng)
