@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.special import expit
+from scipy.special import expit, softmax
+from scipy.stats import chisquare
 
 from soids.kernels import rows, sparse
 from soids.kernels.normal import invert_mass, log_mass
@@ -169,6 +170,21 @@ def test_a_swap_out_of_a_certain_feature_comes_back_to_it():
         field, table = moment - theta, half_logs(np.ones(3))
         sparse.swap(theta, field, 1.0, 1e3, gram, 0.0, table, np.array([0.5, u, 0.5, 0.5]))
         np.testing.assert_allclose(theta, [0.0, 60.0, 0.0], atol=1e-9)  # and redraws its median
+
+
+def test_swaps_keep_the_masses_of_the_features_whatever_their_bounds():
+    rng = np.random.default_rng(10)
+    gram, slopes = np.diag([1.0, 4.0, 2.0, 3.0]), np.array([1.0, -2.0, 1.5, 0.5])
+    masses = softmax([log_mass(slopes[j], gram[j, j], -3.0, 3.0) for j in range(4)])
+    table = half_logs(np.diag(gram)) + [0.0, 1.0, -0.5, 2.0]  # bounds propose, masses decide
+    counts = np.zeros(4)
+    for start in rng.choice(4, 10_000, p=masses):
+        theta = 0.1 * np.eye(4)[start]
+        field = sparse.fields(theta, 1.0, gram, slopes)
+        sparse.swap(theta, field, 1.0, 3.0, gram, 0.0, table, rng.random(4))
+        counts[np.flatnonzero(theta)] += 1
+    # Right swaps fail with probability 1e-4.
+    assert chisquare(counts, 10_000 * masses).pvalue > 1e-4
 
 
 def test_fields_are_the_gradient_of_the_log_density():

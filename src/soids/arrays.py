@@ -53,7 +53,8 @@ def as_number(value: object, name: str, low: float = -math.inf, *, strict: bool 
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu":
             return as_number(value.item(), name, low, strict=strict)
-        raise ValueError(f"{name} must be a real number, got {value!r}")
+        remedy = ": use 0 or 1" if isinstance(value, bool | np.bool_) else ""
+        raise ValueError(f"{name} must be a real number, got {value!r}{remedy}")
     try:
         number = float(value)
     except OverflowError:

@@ -1,7 +1,7 @@
 """The two verbs of a policy, and the record that travels between them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -31,7 +31,7 @@ class Decision:
     probability: float  # of this index, under the distribution it was drawn from
     round: int  # the policy's own count of its choices, from 1
     info: Information
-    menu: Menu
+    menu: Menu = field(repr=False)
 
 
 class Policy(Protocol):

@@ -92,6 +92,11 @@ class PosteriorPolicy:
         self.memory = Memory(Evidence.empty(self.dimension))
         self.pending: dict[int, tuple[int, float]] = {}  # by round: index and its probability
 
+    def __repr__(self) -> str:
+        told = ("dimension", "sparsity", "radius", "noise", "posterior", "rate", "eta")
+        settings = ", ".join(f"{name}={getattr(self, name)!r}" for name in told)
+        return f"{type(self).__name__}({settings})"
+
     def _default_rate(self) -> str:
         if not self.optimistic:
             return "zero"
