@@ -176,7 +176,8 @@ def test_swaps_keep_the_masses_of_the_features_whatever_their_bounds():
     rng = np.random.default_rng(10)
     gram, slopes = np.diag([1.0, 4.0, 2.0, 3.0]), np.array([1.0, -2.0, 1.5, 0.5])
     masses = softmax([log_mass(slopes[j], gram[j, j], -3.0, 3.0) for j in range(4)])
-    table = half_logs(np.diag(gram)) + [0.0, 1.0, -0.5, 2.0]  # bounds propose, masses decide
+    shifts = np.array([0.0, 1.0, -0.5, 2.0])  # bounds only propose: any will do
+    table = half_logs(np.diag(gram)) + shifts
     counts = np.zeros(4)
     for start in rng.choice(4, 10_000, p=masses):
         theta = 0.1 * np.eye(4)[start]
