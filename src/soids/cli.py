@@ -71,7 +71,7 @@ def run(trial: Trial) -> Outcome:
 
 def run_all(trials: list[Trial], workers: int) -> Iterator[tuple[Trial, Outcome]]:
     """Play the trials on several processes, one thread each, and hand out results as they come."""
-    context = get_context("spawn")  # compiled threads do not survive a fork
+    context = get_context("spawn")  # a fork would copy half-used locks
     with ProcessPoolExecutor(workers, context, numba.set_num_threads, (1,)) as pool:
         futures = {pool.submit(run, trial): trial for trial in trials}
         try:
@@ -96,7 +96,7 @@ def tabulate(outcomes: dict[Trial, Outcome], horizon: int) -> Table:
                 o for t, o in outcomes.items() if t.entry == number and t.dimension == dimension
             ]
             regret = np.array([outcome.regret for outcome in results])
-            cells.append(f"{regret.mean():.0f} ± {regret.std():.0f} \\[{regret.max():.0f}]")
+            cells.append(f"{regret.mean():.0f} ± {regret.std(ddof=1):.0f} \\[{regret.max():.0f}]")
         pace = np.mean([outcome.seconds for outcome in results]) / horizon
         table.add_row(entry.label, *cells, f"{1000.0 * pace:.2f}")
     return table

@@ -51,7 +51,10 @@ def solved(buffer: bytes, shape: tuple[int, int], tolerance: float) -> Design:
         if scores.max() <= value + 2.0 * tolerance or len(working) == count:
             break
         wanting = np.argsort(-scores, kind="stable")[:dimension]
-        working = np.union1d(working, wanting[scores[wanting] > value])
+        larger = np.union1d(working, wanting[scores[wanting] > value])
+        if len(larger) == len(working):  # all that could help is there: the bound tells the gap
+            break
+        working = larger
     spread = np.zeros(count)
     spread[working] = weights
     spread.flags.writeable = False

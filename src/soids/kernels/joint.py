@@ -33,7 +33,7 @@ def precision_factor(active, power, gram, slab_precision):
                 factor[a, b] = total / factor[b, b]
             else:
                 total += slab_precision
-                if total <= 1e-12 * (power * gram[active[a], active[a]] + slab_precision):
+                if total <= 1e-9 * (power * gram[active[a], active[a]] + slab_precision):
                     return factor, False
                 factor[a, a] = math.sqrt(total)
     return factor, True
@@ -246,6 +246,7 @@ def glide(theta, field, power, radius, volume, gram, slab_precision, log_odds, f
         if radius < math.inf:
             low = farthest(values[:n], way[:n], old, radius, -1.0)
             high = farthest(values[:n], way[:n], old, radius, 1.0)
+            low, high = min(low, old), max(high, old)  # on the rim, rounding may shut the state out
         if not low < high:
             continue
         share = 1.0

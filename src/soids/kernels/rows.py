@@ -4,6 +4,7 @@ Compiled loops release the interpreter's lock, so plain threads do. Unlike a com
 they do not spin while they wait, survive a fork, and may be used from several threads at once.
 """
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -17,6 +18,10 @@ WORTHWHILE = 20_000  # numbers touched, below which one thread is done before th
 def pool(threads: int) -> ThreadPoolExecutor:
     """The threads that help, made when first needed."""
     return ThreadPoolExecutor(threads - 1, thread_name_prefix="soids")
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads: make new ones
+    os.register_at_fork(after_in_child=pool.cache_clear)
 
 
 def by_rows(kernel, work, count, *arguments) -> None:

@@ -9,6 +9,7 @@ the two targets, resampled if too few of them matter, and moved.
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from soids.arrays import Bools, Floats
 from soids.evidence import Evidence, Menu
@@ -20,7 +21,7 @@ from soids.posteriors.target import Target, Tuning
 
 ALIVE = 0.5  # resample when the effective size falls under this share of the cloud
 ABRUPT = 0.1  # a step that leaves fewer alive is taken in several
-WARM_UP = 50  # sweeps from the empty support, where the prior has no direct draw
+WARM_UP = 50  # sweeps that bring the prior's draws into a ball
 
 
 class Cloud(NamedTuple):
@@ -78,14 +79,35 @@ def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
     )  # fmt: skip
     variances = draw_variances(prior, np.zeros(particles), 0.0, rng)
     radii = np.full(particles, prior.radius.high)
-    thetas = np.zeros((particles, dimension))
     if prior.uniform_in_ball:
         radii *= (prior.radius.low / prior.radius.high) ** rng.random(particles)
         thetas = uniform_in_balls(prior, radii, dimension, rng)
-    cloud = placed(nothing, thetas, thetas != 0.0, radii, variances)
-    for _ in range(0 if prior.uniform_in_ball else WARM_UP):
+        return placed(nothing, thetas, thetas != 0.0, radii, variances)
+    thetas, included = slabs_and_spikes(prior, particles, dimension, rng)
+    outside = np.abs(thetas).sum(axis=1) > radii
+    thetas[outside], included[outside] = 0.0, False
+    cloud = placed(nothing, thetas, included, radii, variances)
+    for _ in range(WARM_UP if outside.any() else 0):
         cloud = moved(cloud, rng)
     return cloud
+
+
+def slabs_and_spikes(
+    prior: Prior, particles: int, dimension: int, rng: np.random.Generator
+) -> tuple[Floats, Bools]:
+    """Draws of parameters and labels from a prior with slabs, its ball left out."""
+    sizes = np.arange(dimension + 1)
+    log_peaks = 0.5 * np.log(prior.slab_precision / (2.0 * np.pi))
+    if prior.spike_scale > 0.0:
+        log_peaks += np.log(2.0 * prior.spike_scale)
+    log_choices = gammaln(dimension + 1) - gammaln(sizes + 1) - gammaln(dimension - sizes + 1)
+    law = normalised(log_choices + prior.log_sizes() - sizes * log_peaks)
+    drawn = rng.choice(sizes, particles, p=law)
+    ranks = rng.random((particles, dimension)).argsort(axis=1).argsort(axis=1)
+    included = ranks < drawn[:, None]
+    slab = rng.standard_normal((particles, dimension)) / prior.slab_precision**0.5
+    spike = prior.spike_scale * rng.laplace(size=(particles, dimension))
+    return np.where(included, slab, spike), included
 
 
 def uniform_in_balls(
@@ -155,9 +177,8 @@ def aimed(cloud: Cloud, target: Target) -> Cloud:
         target, cloud.thetas, cloud.included, cloud.radii, cloud.variances,
         cloud.rewards if same_actions else None, cloud.log_weights,
     )  # fmt: skip
-    return placed_anew._replace(
-        log_weights=cloud.log_weights + placed_anew.log_density - cloud.log_density
-    )
+    gained = placed_anew.log_density - np.maximum(cloud.log_density, -1e300)  # the dead stay dead
+    return placed_anew._replace(log_weights=cloud.log_weights + gained)
 
 
 def resampled(cloud: Cloud, rng: np.random.Generator) -> Cloud:
@@ -241,7 +262,7 @@ def advance(cloud: Cloud, target: Target, rng: np.random.Generator, sweeps: int)
     while cloud.target is not target:
         ahead = aimed(cloud, target)
         share = effective_share(ahead.log_weights)
-        if share < ABRUPT:
+        if share < ABRUPT:  # then resample too, or the steps would shrink to nothing
             under_new_prior = aimed(cloud, cloud.target.towards(target, 0.0))
             if effective_share(under_new_prior.log_weights) < ABRUPT:
                 cloud = start(target, len(cloud.thetas), rng)  # the prior's own scale has moved on
