@@ -58,11 +58,6 @@ def balanced(progress: Progress) -> float:
     return min(0.5, 2.0 * experiment(progress))
 
 
-def cautious(progress: Progress) -> float:
-    """Half the schedule of the experiments, the default where no radius is told."""
-    return 0.5 * experiment(progress)
-
-
 def rich(progress: Progress) -> float:
     """Theorem 2's rate for many data, ``lambda^(2)``."""
     t = progress.rounds + 1
@@ -99,7 +94,6 @@ def complexity(progress: Progress, rounds: int) -> float:
 
 RATES: dict[str, Rate] = {
     "balanced": balanced,
-    "cautious": cautious,
     "experiment": experiment,
     "theorem2": theorem2,
     "theorem3": theorem3,
