@@ -80,6 +80,6 @@ def test_the_table_holds_mean_deviation_worst_and_pace():
     assert "50 rounds" in lines[0]
     rows = [line for line in lines if any(entry.label in line for entry in ENTRIES)]
     assert len(rows) == len(ENTRIES)
-    assert "25 ± 5 [30]" in rows[0]
-    assert "109 ± 5 [114]" in rows[-1]
+    assert "25 ± 7 [30]" in rows[0]
+    assert "109 ± 7 [114]" in rows[-1]
     assert "2.00" in rows[0]  # ms a round: 0.1 s for 50 rounds
