@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, softmax
 
 from soids.kernels import joint, sparse
+from soids.kernels.elimination import eliminate
 from soids.kernels.normal import invert_mass, log_mass
 from test_kernels_sparse import outcome, plain, slopes_of, sparse_thetas, staged
 
@@ -44,15 +45,11 @@ def test_the_factor_is_that_of_numpy():
     precision = POWER * gram[np.ix_(active, active)] + SLAB * np.eye(3)
     assert pinned
     np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(precision), rtol=1e-11)
-    covariance = joint.inverse_precision(active, POWER, gram, SLAB)
-    np.testing.assert_allclose(covariance, np.linalg.inv(precision), rtol=1e-11)
 
 
 @pytest.mark.parametrize("gram", [np.ones((2, 2)), np.diag([1.0, 0.0]), np.zeros((2, 2))])
 def test_values_that_the_data_do_not_pin_have_no_factor(gram):
-    active = np.arange(2)
-    assert not joint.precision_factor(active, POWER, gram, 0.0)[1]
-    assert joint.inverse_precision(active, POWER, gram, 0.0).shape == (0, 0)
+    assert not joint.precision_factor(np.arange(2), POWER, gram, 0.0)[1]
 
 
 def rearmed(gram, slopes, columns, theta, radius, u, normals):
@@ -84,7 +81,8 @@ def test_a_new_arm_comes_with_values_of_its_own():
 
 def exchanged(gram, slopes, theta, radius, uniforms, normals):
     theta = theta.copy()
-    joint.exchange(theta, POWER, radius, gram, SLAB, slopes, np.array(uniforms), normals)
+    done, _ = eliminate(theta, 4, POWER, gram, SLAB, slopes)
+    joint.exchange(theta, done, POWER, radius, gram, np.array(uniforms), normals)
     return theta
 
 
@@ -174,20 +172,21 @@ def test_a_glide_keeps_to_its_definition(slab_precision, radius, price):
         expected = glided(
             theta, slopes, radius, 1.8, gram, slab_precision, log_odds, floor, uniforms
         )
-        field = sparse.fields(theta, POWER, gram, slopes)
-        joint.glide(
-            theta, field, POWER, radius, 1.8, gram, slab_precision, log_odds, floor, uniforms
-        )
+        done, _ = eliminate(theta, 4, POWER, gram, slab_precision, slopes)
+        joint.glide(theta, done, POWER, radius, 1.8, gram, log_odds, floor, uniforms)
         np.testing.assert_allclose(theta, expected, rtol=1e-7, atol=1e-9)
         assert np.abs(theta).sum() <= radius * (1 + 1e-12)
-        np.testing.assert_allclose(field, sparse.fields(theta, POWER, gram, slopes), atol=1e-9)
+        afresh, n = eliminate(theta, 4, POWER, gram, slab_precision, slopes)
+        np.testing.assert_array_equal(np.sort(done.active[:n]), afresh.active[:n])
+        free = theta == 0.0
+        np.testing.assert_allclose(done.spread[free], afresh.spread[free], rtol=1e-9)
+        np.testing.assert_allclose(done.excess[free], afresh.excess[free], atol=1e-9)
 
 
 def test_the_empty_support_can_glide_away():
     gram, theta = np.eye(3), np.zeros(3)
-    joint.glide(
-        theta, np.zeros(3), POWER, 3.0, 0.0, gram, SLAB, np.full(3, 50.0), 0, np.full(3, 0.3)
-    )
+    done, _ = eliminate(theta, 3, POWER, gram, SLAB, np.zeros(3))
+    joint.glide(theta, done, POWER, 3.0, 0.0, gram, np.full(3, 50.0), 0, np.full(3, 0.3))
     assert theta.all()
 
 
@@ -196,13 +195,13 @@ def kernel_arguments():
     gram, slopes, columns, theta, normals = scene(7)
     field, active = sparse.fields(theta, POWER, gram, slopes), np.flatnonzero(theta)
     uniforms = np.random.default_rng(8).random(6)
+    done, _ = eliminate(theta, 3, POWER, gram, SLAB, slopes)
     return {
         "precision_factor": (np.array([1]), POWER, gram, SLAB),  # larger ones are half empty
-        "inverse_precision": (active, POWER, gram, SLAB),
         "rearm": (theta, POWER, 9.0, gram, SLAB, slopes, columns, 4, 9, 6, 1.5, 0.4, normals),
-        "exchange": (theta, POWER, 9.0, gram, SLAB, slopes, uniforms[:2], normals),
+        "exchange": (theta, done, POWER, 9.0, gram, uniforms[:2], normals),
         "farthest": (theta[active], np.array([0.5, -2.0, 1.0]), 0.1, 3.0, 1.0),
-        "glide": (theta, field, POWER, 3.0, 0.3, gram, SLAB, np.zeros(4), 0, uniforms),
+        "glide": (theta, done, POWER, 3.0, 0.3, gram, np.zeros(3), 0, uniforms),
         "block": (theta, field, POWER, gram, SLAB, active, normals),
     }
 

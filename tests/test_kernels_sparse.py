@@ -66,8 +66,9 @@ def outcome(kernel, *arguments):
     """All that a kernel returns and writes, in one row."""
     arguments = deepcopy(arguments)
     returned = kernel(*arguments)
-    parts = [*(returned if isinstance(returned, tuple) else [returned]), *arguments]
-    return np.concatenate([np.ravel(part).astype(float) for part in parts if part is not None])
+    groups = [part if isinstance(part, tuple) else (part,) for part in (returned, *arguments)]
+    parts = [part for group in groups for part in group if part is not None]
+    return np.concatenate([np.ravel(part).astype(float) for part in parts])
 
 
 def plain(kernel):

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from soids.kernels.draws import draw_index
+from soids.kernels.elimination import PINNED, drop, join, solve_back, solve_unit
 from soids.kernels.normal import invert_mass, log_mass
 
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -33,7 +34,7 @@ def precision_factor(active, power, gram, slab_precision):
                 factor[a, b] = total / factor[b, b]
             else:
                 total += slab_precision
-                if total <= 1e-9 * (power * gram[active[a], active[a]] + slab_precision):
+                if total <= PINNED * (power * gram[active[a], active[a]] + slab_precision):
                     return factor, False
                 factor[a, a] = math.sqrt(total)
     return factor, True
@@ -51,7 +52,7 @@ def rearm(
     """
     active = np.flatnonzero(theta)
     n = active.size
-    if n == 0 or n > normals.size:
+    if n == 0:
         return arm
     factor, pinned = precision_factor(active, power, gram, slab_precision)
     if not pinned:
@@ -83,66 +84,33 @@ def rearm(
 
 
 @njit(cache=True)
-def exchange(theta, power, radius, gram, slab_precision, slopes, uniforms, normals):
+def exchange(theta, done, power, radius, gram, uniforms, normals):
     """Take one active coordinate out, put one back and redraw all values, from their joint law.
 
     Every candidate is weighed with all values integrated out, so a support that explains much
     played actions as well as another can be reached although each single value is pinned. What
-    falls outside the ball is not accepted.
+    falls outside the ball is not accepted. ``done`` has eliminated the active features.
     """
-    d = theta.size
-    active = np.flatnonzero(theta)
-    n = active.size - 1
-    if n < 0 or n >= normals.size:
+    n = np.count_nonzero(theta)
+    if n == 0:
         return
-    out = min(int(uniforms[0] * active.size), n)
-    kept = np.empty(n, dtype=np.int64)
-    for a in range(n):
-        kept[a] = active[a + (a >= out)]
-    factor, pinned = precision_factor(kept, power, gram, slab_precision)
-    if not pinned:
-        return
-    shadow = np.empty((n, d))  # factor^-1 times the precision between kept and candidate
-    centre = np.empty(n)
-    spread = power * np.diag(gram) + slab_precision
-    excess = slopes.copy()
-    least = 1e-12 * spread
-    for a in range(n):
-        centre[a] = slopes[kept[a]]
-        for i in range(d):
-            shadow[a, i] = power * gram[kept[a], i]
-        for b in range(a):
-            centre[a] -= factor[a, b] * centre[b]
-            for i in range(d):
-                shadow[a, i] -= factor[a, b] * shadow[b, i]
-        centre[a] /= factor[a, a]
-        for i in range(d):
-            shadow[a, i] /= factor[a, a]
-            spread[i] -= shadow[a, i] * shadow[a, i]
-            excess[i] -= shadow[a, i] * centre[a]
-    scores = np.empty(d)
-    for i in range(d):
-        free = theta[i] == 0.0 or i == active[out]
+    place = min(int(uniforms[0] * n), n - 1)
+    out = done.active[place]
+    drop(done, n, place, power, gram)
+    scores = np.empty(theta.size)
+    for i in range(theta.size):
         scores[i] = -math.inf
-        if free and spread[i] > least[i]:
-            scores[i] = 0.5 * (excess[i] * excess[i] / spread[i] - math.log(spread[i]))
-    if scores[active[out]] == -math.inf:
+        spread = done.spread[i]
+        if (theta[i] == 0.0 or i == out) and spread > PINNED * done.whole[i]:
+            scores[i] = 0.5 * (done.excess[i] * done.excess[i] / spread - math.log(spread))
+    join(done, n - 1, draw_index(scores, uniforms[1]), power, gram)
+    values = done.centre[:n] + normals[:n]
+    solve_back(done.factor, n, values)
+    if np.abs(values).sum() > radius:
         return
-    chosen = draw_index(scores, uniforms[1])
-    value = excess[chosen] / spread[chosen] + normals[n] / math.sqrt(spread[chosen])
-    length = abs(value)
-    for a in range(n - 1, -1, -1):
-        centre[a] += normals[a] - shadow[a, chosen] * value
-        for b in range(a + 1, n):
-            centre[a] -= factor[b, a] * centre[b]
-        centre[a] /= factor[a, a]
-        length += abs(centre[a])
-    if length > radius:
-        return
-    theta[active[out]] = 0.0
-    theta[chosen] = value
+    theta[out] = 0.0
     for a in range(n):
-        theta[kept[a]] = centre[a]
+        theta[done.active[a]] = values[a]
 
 
 @njit(cache=True)
@@ -165,81 +133,45 @@ def farthest(values, direction, start, radius, side):
 
 
 @njit(cache=True)
-def inverse_precision(active, power, gram, slab_precision):
-    """The covariance of the active values given the others; empty if the data do not pin them."""
-    n = active.size
-    factor, pinned = precision_factor(active, power, gram, slab_precision)
-    if not pinned:
-        return np.empty((0, 0))
-    covariance = np.empty((n, n))
-    column = np.empty(n)
-    for c in range(n):
-        for a in range(n):
-            column[a] = 1.0 if a == c else 0.0
-            for b in range(a):
-                column[a] -= factor[a, b] * column[b]
-            column[a] /= factor[a, a]
-        for a in range(n - 1, -1, -1):
-            for b in range(a + 1, n):
-                column[a] -= factor[b, a] * column[b]
-            column[a] /= factor[a, a]
-        covariance[:, c] = column
-    return covariance
-
-
-@njit(cache=True)
-def glide(theta, field, power, radius, volume, gram, slab_precision, log_odds, floor, uniforms):
+def glide(theta, done, power, radius, volume, gram, log_odds, floor, uniforms):
     """Flip every coordinate in turn while the other active ones give way, so that the fit is kept.
 
     With ``way`` the answer of the others to a unit of the new coordinate, ``others - way * value``
     is kept fixed instead of ``others``; along that line the conditional is again an atom and one
     Gaussian cut to the ball. Where much played actions pin each value, this is how to move.
+    ``done`` has eliminated the active features, and does so again when they change.
     """
-    d = theta.size
-    active = np.flatnonzero(theta)
-    covariance = inverse_precision(active, power, gram, slab_precision)
-    way = np.empty(log_odds.size + 1)
-    values = np.empty(log_odds.size + 1)
-    for j in range(d):
-        n = active.size
-        if covariance.shape[0] < n:
-            return
-        old = theta[j]
+    n = np.count_nonzero(theta)
+    way = np.empty(log_odds.size)
+    values = np.empty(log_odds.size)
+    for j in range(theta.size):
+        old, u = theta[j], uniforms[j]
         own = -1
         if old == 0.0:
-            if n == log_odds.size:
+            precision, slope = done.spread[j], done.excess[j]
+            # A feature that the others all but replace may neither enter nor leave this way.
+            if n == log_odds.size or precision <= PINNED * done.whole[j]:
                 continue
-            precision = power * gram[j, j] + slab_precision
-            slope = field[j]
+            squeeze = log_odds[n] - volume + 0.5 * slope * slope / precision + HALF_LOG_2PI
+            squeeze -= 0.5 * math.log(precision)
+            if (squeeze < LOG_RARE and u > RARE) or squeeze < math.log(u + 1e-300):
+                continue
             for a in range(n):
-                way[a] = 0.0
-                for b in range(n):
-                    way[a] -= covariance[a, b] * power * gram[active[b], j]
-                precision += power * gram[active[a], j] * way[a]
-                slope += way[a] * (field[active[a]] - slab_precision * theta[active[a]])
+                way[a] = -done.shadow[a, j]
+            solve_back(done.factor, n, way)
         else:
-            for a in range(n):
-                if active[a] == j:
-                    own = a
-            precision = 1.0 / covariance[own, own]
-            slope = precision * old
-            for a in range(n):
-                way[a] = covariance[a, own] * precision
-                slope += way[a] * (field[active[a]] - slab_precision * theta[active[a]])
-        # A feature that the others all but replace may neither enter nor leave this way.
-        if precision <= 1e-9 * (power * gram[j, j] + slab_precision):
-            continue
-        rest = n - (own >= 0)
-        odds = log_odds[rest] - volume
-        u = uniforms[j]
-        if own < 0:
-            squeeze = (
-                odds + 0.5 * slope * slope / precision + HALF_LOG_2PI - 0.5 * math.log(precision)
-            )
-            if squeeze < LOG_RARE and u > RARE:
+            while own < 0 or done.active[own] != j:
+                own += 1
+            mean = solve_unit(done.factor, n, own, way, done.centre)
+            precision = 1.0 / way[own]
+            if precision <= PINNED * done.whole[j]:
                 continue
+            slope = precision * mean
+            for a in range(n):
+                way[a] *= precision
+        rest = n - (own >= 0)
         for a in range(n):
-            values[a] = theta[active[a]]
+            values[a] = theta[done.active[a]]
         if own >= 0:
             values[own], way[own] = 0.0, 0.0
         low, high = -math.inf, math.inf
@@ -252,22 +184,18 @@ def glide(theta, field, power, radius, volume, gram, slab_precision, log_odds, f
         share = 1.0
         if rest >= floor and low <= 0.0 <= high:
             mass = log_mass(slope, precision, low, high)
-            share = 1.0 / (1.0 + math.exp(-(odds + mass)))
+            share = 1.0 / (1.0 + math.exp(-(log_odds[rest] - volume + mass)))
         new = invert_mass(slope, precision, low, high, u / share) if u < share else 0.0
-        if new == old:
-            continue
         theta[j] = new
-        for i in range(d):
-            field[i] -= power * (new - old) * gram[j, i]
         for a in range(n):
             if a != own:
-                step = (new - old) * way[a]
-                theta[active[a]] += step
-                for i in range(d):
-                    field[i] -= power * step * gram[active[a], i]
-        if (new == 0.0) != (old == 0.0):
-            active = np.flatnonzero(theta)
-            covariance = inverse_precision(active, power, gram, slab_precision)
+                theta[done.active[a]] += (new - old) * way[a]
+        if old == 0.0 and new != 0.0:
+            join(done, n, j, power, gram)
+            n += 1
+        elif old != 0.0 and new == 0.0:
+            drop(done, n, own, power, gram)
+            n -= 1
 
 
 @njit(cache=True)

@@ -23,6 +23,7 @@ from numba import njit
 
 from soids.arrays import Floats
 from soids.kernels.draws import draw_arms, draw_index
+from soids.kernels.elimination import eliminate
 from soids.kernels.joint import HALF_LOG_2PI, LOG_RARE, RARE, exchange, glide, rearm
 from soids.kernels.normal import invert_mass, log_mass
 from soids.kernels.rows import by_rows
@@ -200,12 +201,8 @@ def sweep_rows(
             log_odds, floor, flip_uniforms[m],
         )  # fmt: skip
         swap(theta, field, power, radius, gram, slab_precision, half_logs, swap_uniforms[m])
-        glide(
-            theta, field, power, radius, volume, gram, slab_precision, log_odds, floor,
-            glide_uniforms[m],
-        )  # fmt: skip
-        exchange(
-            theta, power, radius, gram, slab_precision, slopes, exchange_uniforms[m],
-            exchange_normals[m],
-        )  # fmt: skip
+        done, n = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes)
+        if n == np.count_nonzero(theta):
+            glide(theta, done, power, radius, volume, gram, log_odds, floor, glide_uniforms[m])
+            exchange(theta, done, power, radius, gram, exchange_uniforms[m], exchange_normals[m])
         rate_actions(theta, columns, rewards[m])

@@ -1,0 +1,108 @@
+"""The active values integrated out one after the other: a Cholesky factor that grows and shrinks.
+
+With the values of n active features eliminated from a Gaussian density, what is left is a Gaussian
+density of every other feature i, of precision ``spread[i]`` and slope ``excess[i]``. Neither
+depends on the values that the active features have at the moment.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from soids.arrays import Floats, Ints
+
+# A feature that the others replace up to this share of its precision is not pinned by the data.
+PINNED = 1e-9
+
+
+class Elimination(NamedTuple):
+    """Room for as many active features as a support may have, the first n of them in use."""
+
+    active: Ints  # (n,)  in the order of elimination
+    factor: Floats  # (n, n)  lower Cholesky factor of their precision
+    shadow: Floats  # (n, d)  factor^-1 times the precision between active and all features
+    centre: Floats  # (n,)  factor^-1 times the slopes of the active
+    whole: Floats  # (d,)  precision of each feature before any was eliminated
+    spread: Floats  # (d,)  and with the active ones eliminated
+    excess: Floats  # (d,)  slope of each feature, with the active ones eliminated
+
+
+@njit(cache=True)
+def eliminate(theta, room, power, gram, slab_precision, slopes):
+    """Eliminate the active features; the number done is smaller if the data do not pin them."""
+    d = theta.size
+    whole = np.empty(d)
+    for i in range(d):
+        whole[i] = power * gram[i, i] + slab_precision
+    done = Elimination(
+        np.empty(room, dtype=np.int64), np.empty((room, room)), np.empty((room, d)),
+        np.empty(room), whole, whole.copy(), slopes.copy(),
+    )  # fmt: skip
+    n = 0
+    for j in range(d):
+        if theta[j] != 0.0:
+            if done.spread[j] <= PINNED * whole[j]:
+                return done, n
+            join(done, n, j, power, gram)
+            n += 1
+    return done, n
+
+
+@njit(cache=True)
+def join(done, n, j, power, gram):
+    """Eliminate feature ``j`` after n others."""
+    shadow, spread, excess = done.shadow, done.spread, done.excess
+    root = math.sqrt(spread[j])
+    centre = excess[j] / root
+    done.active[n] = j
+    done.factor[n, n] = root
+    done.centre[n] = centre
+    row = shadow[n]
+    for i in range(row.size):
+        row[i] = power * gram[j, i]
+    for a in range(n):
+        share = shadow[a, j]
+        done.factor[n, a] = share
+        for i in range(row.size):
+            row[i] -= share * shadow[a, i]
+    for i in range(row.size):
+        row[i] /= root
+        spread[i] -= row[i] * row[i]
+        excess[i] -= row[i] * centre
+
+
+@njit(cache=True)
+def drop(done, n, place, power, gram):
+    """Bring back the feature at one place of n: undo all from there on, redo all but that."""
+    for a in range(place, n):
+        for i in range(done.spread.size):
+            shadow = done.shadow[a, i]
+            done.spread[i] += shadow * shadow
+            done.excess[i] += shadow * done.centre[a]
+    for a in range(place, n - 1):
+        join(done, a, done.active[a + 1], power, gram)
+
+
+@njit(cache=True)
+def solve_back(factor, n, vector):
+    """Overwrite the first n entries of a vector with ``factor^-T`` times them."""
+    for a in range(n - 1, -1, -1):
+        for b in range(a + 1, n):
+            vector[a] -= factor[b, a] * vector[b]
+        vector[a] /= factor[a, a]
+
+
+@njit(cache=True)
+def solve_unit(factor, n, place, column, centre):
+    """Write one column of the covariance; return the mean value at that place."""
+    mean = 0.0
+    for a in range(n):
+        column[a] = 1.0 if a == place else 0.0
+        for b in range(place, a):
+            column[a] -= factor[a, b] * column[b]
+        column[a] /= factor[a, a]
+        mean += column[a] * centre[a]
+    solve_back(factor, n, column)
+    return mean

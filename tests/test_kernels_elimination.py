@@ -1,0 +1,85 @@
+"""The growing and shrinking factor against linear algebra."""
+
+import numpy as np
+import pytest
+
+from soids.kernels import elimination
+
+POWER, SLAB = 2.0, 0.4
+
+
+def scene(seed):
+    """The precision of six features, their gram and slopes."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((9, 6))
+    gram = rows.T @ rows
+    return POWER * gram + SLAB * np.eye(6), gram, rng.standard_normal(6)
+
+
+def check(done, precision, slopes, support):
+    """Everything in use is what its definition says."""
+    n, free = len(support), np.setdiff1d(np.arange(len(slopes)), support)
+    inner, cross = precision[np.ix_(support, support)], precision[np.ix_(support, free)]
+    factor = np.linalg.cholesky(inner)
+    np.testing.assert_array_equal(done.active[:n], support)
+    np.testing.assert_allclose(np.tril(done.factor[:n, :n]), factor, rtol=1e-10)
+    np.testing.assert_allclose(done.shadow[:n, free], np.linalg.solve(factor, cross), rtol=1e-9)
+    np.testing.assert_allclose(done.centre[:n], np.linalg.solve(factor, slopes[support]), rtol=1e-9)
+    left = np.diag(precision)[free] - np.diag(cross.T @ np.linalg.solve(inner, cross))
+    np.testing.assert_allclose(done.spread[free], left, rtol=1e-9)
+    rest = slopes[free] - cross.T @ np.linalg.solve(inner, slopes[support])
+    np.testing.assert_allclose(done.excess[free], rest, rtol=1e-9)
+
+
+def eliminated(seed):
+    precision, gram, slopes = scene(seed)
+    theta = np.array([0.0, 0.4, 0.0, -0.2, 0.7, 0.0])
+    done, n = elimination.eliminate(theta, 5, POWER, gram, SLAB, slopes)
+    return precision, gram, slopes, done, n
+
+
+def test_the_active_features_are_eliminated():
+    precision, _, slopes, done, n = eliminated(0)
+    assert n == 3
+    check(done, precision, slopes, [1, 3, 4])
+
+
+@pytest.mark.parametrize(("place", "left"), [(0, [3, 4, 0]), (1, [1, 4, 0]), (3, [1, 3, 4])])
+def test_features_join_and_drop(place, left):
+    precision, gram, slopes, done, n = eliminated(1)
+    elimination.join(done, n, 0, POWER, gram)
+    check(done, precision, slopes, [1, 3, 4, 0])
+    elimination.drop(done, n + 1, place, POWER, gram)
+    check(done, precision, slopes, left)
+
+
+def test_a_hundred_changes_leave_no_trace():
+    precision, gram, slopes, done, n = eliminated(2)
+    for j in range(100):
+        elimination.join(done, n, (0, 2, 5)[j % 3], POWER, gram)
+        elimination.drop(done, n + 1, n, POWER, gram)
+    check(done, precision, slopes, [1, 3, 4])
+
+
+def test_no_feature_at_all_leaves_everything_as_it_was():
+    precision, gram, slopes = scene(3)
+    done, n = elimination.eliminate(np.zeros(6), 2, POWER, gram, SLAB, slopes)
+    assert n == 0
+    check(done, precision, slopes, [])
+
+
+@pytest.mark.parametrize("gram", [np.ones((2, 2)), np.diag([1.0, 0.0]), np.zeros((2, 2))])
+def test_values_that_the_data_do_not_pin_are_not_eliminated(gram):
+    _, n = elimination.eliminate(np.ones(2), 2, POWER, gram, 0.0, np.zeros(2))
+    assert n < 2
+
+
+def test_a_column_of_the_covariance_and_the_mean():
+    precision, _, slopes, done, n = eliminated(4)
+    support = [1, 3, 4]
+    covariance = np.linalg.inv(precision[np.ix_(support, support)])
+    for place in range(n):
+        column = np.empty(5)
+        mean = elimination.solve_unit(done.factor, n, place, column, done.centre)
+        np.testing.assert_allclose(column[:n], covariance[place], rtol=1e-9)
+        assert mean == pytest.approx(covariance[place] @ slopes[support], rel=1e-9)
