@@ -108,6 +108,18 @@ def test_an_exchange_comes_with_values_of_its_own():
     np.testing.assert_array_equal(new, theta)
 
 
+def test_a_feature_that_the_others_replace_is_not_exchanged():
+    """Feature 0 is pinned alone, and 1 and 2 beside it, but 0 not quite beside the two others."""
+    e = 1.5e-9**0.5
+    rows = np.array([[1.0, 1.0, 1.0, 0.0], [0.0, e, 0.0, 0.0], [0.0, 0.0, e, 0.0]])
+    theta, gram = np.array([0.5, 0.2, 0.3, 0.0]), rows.T @ rows
+    done, n = eliminate(theta, 3, POWER, gram, 0.0, np.ones(4))
+    assert n == 3
+    new = theta.copy()
+    joint.exchange(new, done, POWER, math.inf, gram, np.array([0.1, 0.5]), np.zeros(3))
+    np.testing.assert_array_equal(new, theta)
+
+
 def test_a_block_redraws_all_values():
     gram, slopes, _, theta, normals = scene(5)
     field = sparse.fields(theta, POWER, gram, slopes)

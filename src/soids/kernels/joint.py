@@ -103,6 +103,8 @@ def exchange(theta, done, power, radius, gram, uniforms, normals):
         spread = done.spread[i]
         if (theta[i] == 0.0 or i == out) and spread > PINNED * done.whole[i]:
             scores[i] = 0.5 * (done.excess[i] * done.excess[i] / spread - math.log(spread))
+    if scores[out] == -math.inf:  # there would be no way back
+        return
     join(done, n - 1, draw_index(scores, uniforms[1]), power, gram)
     values = done.centre[:n] + normals[:n]
     solve_back(done.factor, n, values)
