@@ -74,6 +74,16 @@ def test_values_that_the_data_do_not_pin_are_not_eliminated(gram):
     assert n < 2
 
 
+def test_rounding_does_not_pin_what_the_data_do_not():
+    """Two rows never pin three features, however alike two of them are."""
+    rng = np.random.default_rng(5)
+    for _ in range(2_000):
+        rows = rng.standard_normal((2, 3))
+        rows[:, 1] = rows[:, 0] + 10.0 ** rng.uniform(-9, 0) * rows[:, 1]
+        _, n = elimination.eliminate(np.ones(3), 3, POWER, rows.T @ rows, 0.0, np.zeros(3))
+        assert n < 3
+
+
 def test_a_column_of_the_covariance_and_the_mean():
     precision, _, slopes, done, n = eliminated(4)
     support = [1, 3, 4]

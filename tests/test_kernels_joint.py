@@ -110,7 +110,7 @@ def test_an_exchange_comes_with_values_of_its_own():
 
 def test_a_feature_that_the_others_replace_is_not_exchanged():
     """Feature 0 is pinned alone, and 1 and 2 beside it, but 0 not quite beside the two others."""
-    e = 1.5e-9**0.5
+    e = 1.5e-7**0.5
     rows = np.array([[1.0, 1.0, 1.0, 0.0], [0.0, e, 0.0, 0.0], [0.0, 0.0, e, 0.0]])
     theta, gram = np.array([0.5, 0.2, 0.3, 0.0]), rows.T @ rows
     done, n = eliminate(theta, 3, POWER, gram, 0.0, np.ones(4))

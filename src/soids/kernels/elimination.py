@@ -14,7 +14,8 @@ from numba import njit
 from soids.arrays import Floats, Ints
 
 # A feature that the others replace up to this share of its precision is not pinned by the data.
-PINNED = 1e-9
+# Rounding grows by the inverse of the share, so that what is left must stay far below it.
+PINNED = 1e-7
 
 
 class Elimination(NamedTuple):
