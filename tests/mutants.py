@@ -93,10 +93,10 @@ BUGS = (
         "        if own < 0 and rest >= floor and low <= 0.0 <= high:",
     ),
     Bug(
-        "slab left out of the exchange",
-        "kernels/joint.py",
-        "spread = power * np.diag(gram) + slab_precision",
-        "spread = power * np.diag(gram)",
+        "slab left out of the elimination",
+        "kernels/elimination.py",
+        "whole[i] = power * gram[i, i] + slab_precision",
+        "whole[i] = power * gram[i, i]",
     ),
 )
 JUDGES = ("test_exactness.py", "test_geweke.py", "test_calibration.py", "test_policies.py")

@@ -115,7 +115,7 @@ def test_a_posterior_of_ones_own_will_do(family):
 
 def test_the_default_tells_apart_what_is_told_and_what_is_learned():
     assert SOIDS(4, radius=1.0).rate == "balanced"
-    assert SOIDS(4).rate == "experiment"
+    assert SOIDS(4).rate == "cautious"
     assert Thompson(4).rate == SparseIDS(4).rate == "zero"
 
 

@@ -34,6 +34,14 @@ def test_the_experiments_rate_has_a_rich_branch_and_a_cap():
     assert experiment(progress(1, 1_000_000, 1)) == 0.5
 
 
+def test_the_cautious_rate_grows_with_the_sparsity():
+    now = progress(100, 20, 1)
+    assert RATES["cautious"](now) == pytest.approx(0.5 * experiment(now))
+    now = progress(100, 100, 8)
+    assert RATES["cautious"](now) == pytest.approx(experiment(now))
+    assert RATES["cautious"](progress(0, 100, 64)) == 0.5
+
+
 def test_the_default_rate_is_twice_the_experiments_and_at_most_a_half():
     assert RATES["balanced"](progress(100, 20, 2)) == 2 * experiment(progress(100, 20, 2))
     assert RATES["balanced"](progress(0)) == 0.5

@@ -58,6 +58,14 @@ def balanced(progress: Progress) -> float:
     return min(0.5, 2.0 * experiment(progress))
 
 
+def cautious(progress: Progress) -> float:
+    """The schedule of the experiments times ``(s / 8) ** (1 / 3)``, the default without a radius.
+
+    Theorem 2's rate for few data grows with the sparsity in the same way.
+    """
+    return min(0.5, math.cbrt(progress.sparsity / 8.0) * experiment(progress))
+
+
 def rich(progress: Progress) -> float:
     """Theorem 2's rate for many data, ``lambda^(2)``."""
     t = progress.rounds + 1
@@ -94,6 +102,7 @@ def complexity(progress: Progress, rounds: int) -> float:
 
 RATES: dict[str, Rate] = {
     "balanced": balanced,
+    "cautious": cautious,
     "experiment": experiment,
     "theorem2": theorem2,
     "theorem3": theorem3,

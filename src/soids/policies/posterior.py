@@ -101,7 +101,7 @@ class PosteriorPolicy:
         if not self.optimistic:
             return "zero"
         # A radius that is told holds optimism back; without one, less is better (docs/defaults.md).
-        return "experiment" if self.radius is None else "balanced"
+        return "cautious" if self.radius is None else "balanced"
 
     def _find_model(self) -> Any:
         if not isinstance(self.posterior, str):

@@ -13,8 +13,6 @@ import numpy as np
 from soids.arrays import SMALLEST, Floats, as_count, as_number, as_radius
 from soids.evidence import Evidence
 
-REACH = 30.0  # an unknown radius is no smaller than what the rewards suggest over this
-
 
 class Span(NamedTuple):
     """A positive number, log-uniform between two values, or known if they are equal."""
@@ -93,19 +91,19 @@ def binomial_odds(dimension: int, sparsity: int | None) -> Floats:
 
 
 def ball(radius: float | None, evidence: Evidence) -> Span:
-    """A known radius, or all within reach of what the rewards suggest."""
+    """A known radius, or one that the l2 norm suggested by the rewards allows, with some room."""
     if radius is not None:
         return Span(radius, radius)
     scale = evidence.scale()
-    return Span(scale / REACH, scale * evidence.moment.size**0.5)
+    return Span(scale, scale * (1.0 + evidence.moment.size**0.5))
 
 
 def noise_level(noise: float | None, evidence: Evidence) -> Noise:
-    """Known noise, or a vague guess worth two rounds: a tenth of the rewards' mean square."""
+    """Known noise, or a vague guess worth four rounds: a tenth of the rewards' mean square."""
     if noise is not None:
         return Noise(math.inf, noise**2)
     mean_square = evidence.energy / evidence.rounds if evidence.energy > 0 else 1.0
-    return Noise(1.0, 0.1 * mean_square)
+    return Noise(2.0, 0.1 * mean_square)
 
 
 def unit(noise: float | None, evidence: Evidence) -> float:

@@ -63,15 +63,20 @@ class Relaxed:
         return follow(cloud, self.prior(evidence), evidence, tuning, rng)
 
     def proper_rate(self, evidence: Evidence, rate: float) -> float:
-        """The rate, lowered if it would outgrow the spike in a direction not yet seen."""
+        """The rate, lowered if it would outgrow the spike where the data do not hold it back.
+
+        Data that see every direction do, unless the noise is to be learned: then parameter and
+        noise may grow together at the price of a logarithm.
+        """
         steepest = rate * steepest_optimism(evidence)
         _, spike_scale = self.scales(evidence)
-        if steepest * spike_scale < EDGE or sees_all(evidence):
+        held_back = self.noise is not None and sees_all(evidence)
+        if held_back or steepest * spike_scale < EDGE:
             return rate
         # Without numbers in the text, Python shows each of these warnings once.
         warnings.warn(
-            "rate lowered: the relaxed posterior would be improper in a direction not yet seen "
-            "(a smaller spike_scale or posterior='subset' avoids this)",
+            "rate lowered: the relaxed posterior would be improper in a direction not yet seen, or "
+            "with noise to be learned (tell it, or take a smaller spike_scale or 'subset')",
             RuntimeWarning,
             stacklevel=2,
         )
