@@ -228,6 +228,14 @@ def test_without_power_and_optimism_the_relaxed_posterior_is_its_prior():
     assert_exact(cloud.particles(), exact, past)
 
 
+@pytest.mark.parametrize("rounds", [1, 4])
+def test_an_unknown_sparsity_is_at_most_half_the_dimension(rounds):
+    past = scene(4, rounds)
+    exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=0.5, rate=0.1)
+    target = target_of(Subset(4, radius=2.0, noise=1.0), past, 0.5, 0.1)
+    assert_exact(chains(target).particles(), exact, past)
+
+
 @pytest.mark.parametrize("radius", [0.3, 20.0])
 def test_draws_are_exact_in_a_ball_that_binds_and_in_one_that_does_not(radius):
     past = scene(3, 30)

@@ -116,8 +116,9 @@ def uniform_in_balls(
     """Draws from the subset prior: a size, a support, a uniform point of its l1 ball."""
     thetas = np.zeros((len(radii), dimension))
     sizes = np.arange(1, len(prior.log_odds) + 1)
-    odds = 0.5**sizes
-    for m, size in enumerate(rng.choice(sizes, len(radii), p=odds / odds.sum())):
+    # Prices are per support and unit of volume: count the supports and their balls.
+    law = normalised(np.cumsum(prior.log_odds + np.log((dimension + 1 - sizes) / sizes**2)))
+    for m, size in enumerate(rng.choice(sizes, len(radii), p=law)):
         # k + 1 exponentials over their sum are uniform on the simplex; the last is what the ball
         # has to spare.
         spacings = rng.standard_exponential(size + 1)
