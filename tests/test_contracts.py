@@ -194,6 +194,15 @@ def test_weights_are_a_distribution(name, rounds, rate):
     assert cloud.noise() > 0.0
 
 
+def test_a_broken_cloud_is_an_error_and_not_an_endless_loop():
+    posterior, rng = POSTERIORS["subset"](4), np.random.default_rng(0)
+    tuning = Tuning(1.0, 0.5, 50, 1)
+    cloud = posterior.update(None, gathered(EASY.theta, 2), tuning, rng)
+    cloud.variances[0] = np.nan
+    with pytest.raises(FloatingPointError, match="rescale"):
+        posterior.update(cloud, gathered(EASY.theta, 3), tuning, rng)
+
+
 @every_posterior
 @pytest.mark.parametrize("eta", [1.0, 0.5])
 def test_without_optimism_it_is_the_prior_times_the_powered_likelihood(name, eta):

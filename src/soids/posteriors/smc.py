@@ -262,6 +262,8 @@ def advance(cloud: Cloud, target: Target, rng: np.random.Generator, sweeps: int)
     """The cloud for a new target, which knows at least the evidence of the old one."""
     while cloud.target is not target:
         ahead = aimed(cloud, target)
+        if np.isnan(ahead.log_weights).any():  # else no step would ever be small enough
+            raise FloatingPointError("the posterior overflowed: rescale the rewards or the actions")
         share = effective_share(ahead.log_weights)
         if share < ABRUPT:  # then resample too, or the steps would shrink to nothing
             under_new_prior = aimed(cloud, cloud.target.towards(target, 0.0))
