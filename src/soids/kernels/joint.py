@@ -69,15 +69,9 @@ def rearm(
             whitened[a, k] /= factor[a, a]
             scores[k] += 0.5 * whitened[a, k] * whitened[a, k]
     chosen = draw_index(scores, uniform)
-    values = np.empty(n)
-    length = 0.0
-    for a in range(n - 1, -1, -1):
-        values[a] = whitened[a, chosen] + normals[a]
-        for b in range(a + 1, n):
-            values[a] -= factor[b, a] * values[b]
-        values[a] /= factor[a, a]
-        length += abs(values[a])
-    if length > radius:
+    values = whitened[:, chosen] + normals[:n]
+    solve_back(factor, n, values)
+    if np.abs(values).sum() > radius:
         return arm
     theta[active] = values
     return first + chosen
@@ -217,11 +211,8 @@ def block(theta, field, power, gram, slab_precision, active, normals):
         for b in range(a):
             draw[a] -= factor[a, b] * draw[b]
         draw[a] /= factor[a, a]
-    for a in range(n - 1, -1, -1):
-        draw[a] += normals[a]
-        for b in range(a + 1, n):
-            draw[a] -= factor[b, a] * draw[b]
-        draw[a] /= factor[a, a]
+    draw += normals[:n]
+    solve_back(factor, n, draw)
     for a in range(n):
         j = active[a]
         step = power * (draw[a] - theta[j])

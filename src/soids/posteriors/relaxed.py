@@ -19,8 +19,9 @@ class Relaxed:
     """Each feature is N(0, slab variance) with probability s / d, else Laplace(spike scale).
 
     Nothing bounds the slab. Where the data do not see a direction, optimism can outgrow the slab's
-    tail (the runaway mode of docs/sampler.md: a warning says when) or even the spike's, where no
-    posterior exists (the rate is then lowered to where one does, with a warning).
+    tail (the runaway mode of docs/sampler.md: a warning says when). There, or if the noise is to be
+    learned, it can outgrow even the spike's, and no posterior exists (the rate is then lowered to
+    where one does, with a warning).
     """
 
     dimension: int
