@@ -99,7 +99,10 @@ BUGS = (
         "whole[i] = power * gram[i, i]",
     ),
 )
-JUDGES = ("test_exactness.py", "test_geweke.py", "test_calibration.py", "test_policies.py")
+JUDGES = (
+    "test_exactness.py", "test_unknowns.py", "test_smc.py", "test_geweke.py",
+    "test_calibration.py", "test_policies.py",
+)  # fmt: skip
 
 
 def caught(bug: Bug) -> bool:

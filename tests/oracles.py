@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from soids.arrays import Floats
+from soids.posteriors.prior import Noise
 
 
 class Past(NamedTuple):
@@ -99,6 +100,28 @@ def mixed(parts: list[Exact], log_priors: Floats) -> Exact:
         sum(share * part.second for part, share in zip(parts, shares, strict=True)),
         sum(share * part.best for part, share in zip(parts, shares, strict=True)),
     )
+
+
+def log_nodes(low: float, high: float, count: int = 40) -> tuple[Floats, Floats]:
+    """Values between two positive ones, and the log weights of an integral over their logarithm."""
+    x, weights = np.polynomial.legendre.leggauss(count)
+    span = math.log(high / low)
+    return low * np.exp(0.5 * (x + 1.0) * span), np.log(0.5 * weights * span)
+
+
+def noise_nodes(noise: Noise) -> tuple[Floats, Floats]:
+    """Noise variances, and their log prior masses: an inverse gamma integrated over logarithms."""
+    shape, scale = noise
+    if noise.known:
+        return np.array([scale]), np.zeros(1)
+    variances, log_weights = log_nodes(0.02 * scale, 1000.0 * scale)
+    log_density = shape * np.log(scale / variances) - scale / variances - math.lgamma(shape)
+    return variances, log_weights + log_density
+
+
+def mean_of(values: Floats, given: list[Exact], log_priors: Floats) -> float:
+    """The posterior mean of what the parts of a mixture were given."""
+    return float(softmax(log_priors + [part.log_evidence for part in given]) @ values)
 
 
 def embedded(nodes: Floats, support: tuple[int, ...], dimension: int) -> Floats:

@@ -35,11 +35,16 @@ def test_the_experiments_rate_has_a_rich_branch_and_a_cap():
 
 
 def test_the_cautious_rate_grows_with_the_sparsity():
-    now = progress(100, 20, 1)
-    assert RATES["cautious"](now) == pytest.approx(0.5 * experiment(now))
-    now = progress(100, 100, 8)
-    assert RATES["cautious"](now) == pytest.approx(experiment(now))
+    for sparsity, share in [(1, 0.25), (8, 1.0), (64, 4.0)]:
+        now = progress(30, 100, sparsity)
+        assert RATES["cautious"](now) == pytest.approx(share * experiment(now))
     assert RATES["cautious"](progress(0, 100, 64)) == 0.5
+
+
+def test_the_cautious_rate_fades_after_fifty_rounds():
+    for rounds, share in [(50, 1.0), (200, 0.5), (5000, 0.1)]:
+        now = progress(rounds, 100, 8)
+        assert RATES["cautious"](now) == pytest.approx(share * experiment(now))
 
 
 def test_the_default_rate_is_twice_the_experiments_and_at_most_a_half():

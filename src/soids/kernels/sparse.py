@@ -1,32 +1,57 @@
-"""One sweep of a cloud whose parameters have exact zeros: arms, flips, swap, glides, exchange.
+"""One sweep of parameters with exact zeros: arms, rearm, flips, swap, glides, exchange.
 
 Notation
     thetas    (M, d)    the cloud, one row per particle
     rewards   (M, N)    thetas @ actions.T; the N actions are those of all menus, one by one
-    columns   (d, N)    the same actions, feature by feature
-    starts    (B + 1,)  where each menu begins
-    tilts     (B,)      how strongly the best reward of each menu is favoured
     powers    (M,)      likelihood power over noise variance
     radii     (M,)      the l1 ball that holds the parameter, possibly infinite
     field     (d,)      gradient of the log density at theta, prior left out
-    log_odds  (s,)      log prior density ratio of growing a support of size k by one coordinate
 
-Given one arm per menu the optimistic term is linear, so every move draws from an exact conditional,
-or proposes from one and keeps the old state if the new one left the ball: both leave the same
-distribution invariant.
+Given one arm per menu the optimistic term is linear, so every move draws from an exact conditional
+or proposes from one and keeps the old state if the new one left the ball; the swap corrects its
+cheap proposal by the exact weights. All leave the same distribution invariant.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from soids.arrays import Floats
+from soids.arrays import Floats, Ints
 from soids.kernels.draws import draw_arms, draw_index
 from soids.kernels.elimination import eliminate
 from soids.kernels.joint import HALF_LOG_2PI, LOG_RARE, RARE, exchange, glide, rearm
 from soids.kernels.normal import invert_mass, log_mass
 from soids.kernels.rows import by_rows
+
+
+class Stage(NamedTuple):
+    """A target as the moves see it, the same for all particles."""
+
+    gram: Floats  # (d, d)
+    moment: Floats  # (d,)
+    drift: Floats  # (d,)
+    columns: Floats  # (d, N)  the actions of all menus, feature by feature
+    starts: Ints  # (B + 1,)  where each menu begins
+    tilts: Floats  # (B,)  how strongly the best reward of each menu is favoured
+    log_odds: Floats  # (s,)  log prior density ratio of growing a support of size k by one
+    floor: int  # the smallest support
+    slab_precision: float
+    uniform_in_ball: bool
+
+
+class Luck(NamedTuple):
+    """All random numbers of one sweep, a row for every particle."""
+
+    arms: Floats  # (M, B)
+    rearm: Floats  # (M, 2)
+    rearm_normals: Floats  # (M, s)
+    flips: Floats  # (M, d)
+    swap: Floats  # (M, 4)
+    glides: Floats  # (M, d)
+    exchange: Floats  # (M, 2)
+    exchange_normals: Floats  # (M, s)
 
 
 @njit(cache=True)
@@ -151,58 +176,46 @@ def reward_rows(start, stop, thetas, columns, rewards):
         rate_actions(thetas[m], columns, rewards[m])
 
 
-def sweep(
-    thetas, rewards, radii, powers, gram, moment, drift, columns, starts, tilts,
-    log_odds, floor, slab_precision, uniform_in_ball,
-    arm_uniforms, rearm_uniforms, rearm_normals, flip_uniforms, swap_uniforms, glide_uniforms,
-    exchange_uniforms, exchange_normals,
-) -> tuple[Floats, Floats]:  # fmt: skip
+def sweep(thetas, rewards, radii, powers, stage: Stage, luck: Luck) -> tuple[Floats, Floats]:
     """The cloud after one round of all moves, and its rewards."""
     thetas, rewards = thetas.copy(), rewards.copy()
     # The smallest precision has the largest bump, so one table bounds all particles.
-    least = powers.min() * np.diag(gram) + slab_precision
+    least = powers.min() * np.diag(stage.gram) + stage.slab_precision
     half_logs = HALF_LOG_2PI - 0.5 * np.log(np.maximum(least, 1e-300))
-    by_rows(
-        sweep_rows, sum(columns.shape), len(thetas), thetas, rewards, radii, powers, gram, moment,
-        drift, columns, starts, tilts, log_odds, floor, slab_precision, uniform_in_ball, half_logs,
-        arm_uniforms, rearm_uniforms, rearm_normals, flip_uniforms, swap_uniforms, glide_uniforms,
-        exchange_uniforms, exchange_normals,
-    )  # fmt: skip
+    cost = sum(stage.columns.shape)
+    by_rows(sweep_rows, cost, len(thetas), thetas, rewards, radii, powers, half_logs, stage, luck)
     return thetas, rewards
 
 
 @njit(cache=True, nogil=True)
-def sweep_rows(
-    start, stop, thetas, rewards, radii, powers, gram, moment, drift, columns, starts, tilts,
-    log_odds, floor, slab_precision, uniform_in_ball, half_logs,
-    arm_uniforms, rearm_uniforms, rearm_normals, flip_uniforms, swap_uniforms, glide_uniforms,
-    exchange_uniforms, exchange_normals,
-):  # fmt: skip
+def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, luck):
     """Move some particles."""
+    gram, columns, starts, tilts = stage.gram, stage.columns, stage.starts, stage.tilts
+    log_odds, floor, slab_precision = stage.log_odds, stage.floor, stage.slab_precision
     for m in range(start, stop):
         theta, power, radius = thetas[m], powers[m], radii[m]
-        volume = math.log(2.0 * radius) if uniform_in_ball else 0.0
+        volume = math.log(2.0 * radius) if stage.uniform_in_ball else 0.0
         pull = np.empty(theta.size)
         arms = np.empty(tilts.size, dtype=np.int64)
-        draw_arms(rewards[m], starts, tilts, columns, arm_uniforms[m], arms, pull)
-        slopes = power * moment - drift + pull
-        menu = min(int(rearm_uniforms[m, 0] * tilts.size), tilts.size - 1)
+        draw_arms(rewards[m], starts, tilts, columns, luck.arms[m], arms, pull)
+        slopes = power * stage.moment - stage.drift + pull
+        menu = min(int(luck.rearm[m, 0] * tilts.size), tilts.size - 1)
         if menu >= 0 and tilts[menu] > 0.0:
             tilt = tilts[menu]
             slopes -= tilt * columns[:, arms[menu]]
             arm = rearm(
                 theta, power, radius, gram, slab_precision, slopes, columns, starts[menu],
-                starts[menu + 1], arms[menu], tilt, rearm_uniforms[m, 1], rearm_normals[m],
+                starts[menu + 1], arms[menu], tilt, luck.rearm[m, 1], luck.rearm_normals[m],
             )  # fmt: skip
             slopes += tilt * columns[:, arm]
         field = fields(theta, power, gram, slopes)
         flip(
             theta, field, power, radius, volume, gram, slab_precision, half_logs,
-            log_odds, floor, flip_uniforms[m],
+            log_odds, floor, luck.flips[m],
         )  # fmt: skip
-        swap(theta, field, power, radius, gram, slab_precision, half_logs, swap_uniforms[m])
+        swap(theta, field, power, radius, gram, slab_precision, half_logs, luck.swap[m])
         done, n = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes)
         if n == np.count_nonzero(theta):
-            glide(theta, done, power, radius, volume, gram, log_odds, floor, glide_uniforms[m])
-            exchange(theta, done, power, radius, gram, exchange_uniforms[m], exchange_normals[m])
+            glide(theta, done, power, radius, volume, gram, log_odds, floor, luck.glides[m])
+            exchange(theta, done, power, radius, gram, luck.exchange[m], luck.exchange_normals[m])
         rate_actions(theta, columns, rewards[m])

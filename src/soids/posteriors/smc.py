@@ -211,13 +211,15 @@ def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
             coordinate_uniforms, arm_uniforms, block_normals,
         )  # fmt: skip
     else:
-        thetas, rewards = sparse.sweep(
-            cloud.thetas, cloud.rewards, cloud.radii, powers, *stage,
-            prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball,
+        rules = (prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball)
+        luck = sparse.Luck(
             arm_uniforms, rng.random((size, 2)), rng.standard_normal(block_normals.shape),
             coordinate_uniforms, rng.random((size, 4)), rng.random((size, dimension)),
             rng.random((size, 2)), block_normals,
         )  # fmt: skip
+        thetas, rewards = sparse.sweep(
+            cloud.thetas, cloud.rewards, cloud.radii, powers, sparse.Stage(*stage, *rules), luck
+        )
         included = thetas != 0.0
     radii = draw_radii(prior, thetas, cloud.radii, rng)
     variances = cloud.variances

@@ -1,0 +1,5 @@
+"""Judges explain themselves when they fail, as tests do."""
+
+import pytest
+
+pytest.register_assert_rewrite("judging")

@@ -1,0 +1,140 @@
+"""Clouds weighted and carried from target to target, against exact answers."""
+
+import math
+
+import numpy as np
+import pytest
+from numba import config
+
+from judging import Z, assert_exact, assert_mean, evidence_of, observables, scene, target_of
+from oracles import (
+    Exact,
+    Past,
+    binomial_sizes,
+    enumerate_spike_slab,
+    enumerate_subset_posterior,
+    mean_of,
+    mixed,
+    noise_nodes,
+    relaxed_grid,
+)
+from soids.posteriors import Relaxed, SpikeSlab, Subset, Tuning
+from soids.posteriors.smc import Cloud, aimed, start
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
+
+KNOWN_OR_NOT = pytest.mark.parametrize("noise", [1.0, None], ids=["known_noise", "unknown_noise"])
+
+
+@KNOWN_OR_NOT
+def test_weights_alone_turn_the_prior_into_the_posterior(noise):
+    past = scene(3, 3)
+    target = target_of(Subset(3, sparsity=2, radius=2.0, noise=noise), past, 0.25, 0.3)
+    variances, log_priors = noise_nodes(target.prior.noise)
+    given = [
+        enumerate_subset_posterior(
+            past, sparsity=2, radius=2.0, eta=0.25, rate=0.3, noise=math.sqrt(variance)
+        )
+        for variance in variances
+    ]
+    cloud = aimed(start(target, 10_000, np.random.default_rng(0)), target)
+    assert_exact(cloud.particles(), mixed(given, log_priors), past)
+    assert_mean(cloud, np.log(cloud.variances), mean_of(np.log(variances), given, log_priors))
+
+
+def test_weights_alone_carry_a_spike_slab_cloud_to_other_scales():
+    past = scene(2, 3)
+    exact = enumerate_spike_slab(
+        past, sizes=binomial_sizes(2, 0.5), slab_variance=2.0, radius=2.0, eta=0.25, rate=0.2
+    )
+    wide, narrow = (
+        target_of(
+            SpikeSlab(2, sparsity=s, radius=radius, noise=1.0, slab_variance=v), past, 0.25, 0.2
+        )
+        for s, radius, v in [(2, 4.0, 4.0), (1, 2.0, 2.0)]
+    )
+    cloud = start(wide, 10_000, np.random.default_rng(0))
+    assert_exact(aimed(cloud, narrow).particles(), exact, past)
+
+
+def test_weights_alone_carry_a_relaxed_cloud_to_other_scales():
+    past = scene(2, 3)
+    exact = relaxed_grid(
+        past, sizes=binomial_sizes(2, 0.5), slab_variance=2.0, spike_scale=0.2, eta=0.25, rate=0.2
+    )
+    wide, narrow = (
+        target_of(
+            Relaxed(2, sparsity=s, noise=1.0, slab_variance=v, spike_scale=b), past, 0.25, 0.2
+        )
+        for s, v, b in [(2, 4.0, 0.4), (1, 2.0, 0.2)]
+    )
+    cloud = start(wide, 10_000, np.random.default_rng(0))
+    assert_exact(aimed(cloud, narrow).particles(), exact, past)
+
+
+# Estimates of separate clouds are independent whatever their particles share, so the spread between
+# clouds is the honest error; with 40 of them it is known to a tenth.
+CLOUDS = 40
+
+
+def assert_clouds_are_exact(clouds: list[Cloud], exact: Exact, past: Past) -> None:
+    estimates = []
+    for cloud in clouds:
+        particles = cloud.particles()
+        values, means = observables(particles, exact, past.menus[0])
+        estimates.append(particles.weights @ values - means)
+    errors = np.std(estimates, axis=0, ddof=1) / math.sqrt(len(clouds))
+    assert np.abs(np.mean(estimates, axis=0) / errors).max() < Z
+
+
+def history(past: Past) -> list[Past]:
+    """The past as it was after each round."""
+    return [
+        past._replace(offered=past.offered[:t], played=past.played[:t], rewards=past.rewards[:t])
+        for t in range(1, len(past.rewards) + 1)
+    ]
+
+
+@KNOWN_OR_NOT
+def test_clouds_carried_from_round_to_round_stay_exact(noise):
+    past = scene(3, 12, menus=2)
+    posterior = Subset(3, sparsity=2, radius=2.0, noise=noise)
+    rounds = [evidence_of(earlier) for earlier in history(past)]
+    variances, log_priors = noise_nodes(posterior.prior(rounds[-1]).noise)
+    given = [
+        enumerate_subset_posterior(
+            past, sparsity=2, radius=2.0, eta=0.5, rate=0.2, noise=math.sqrt(variance)
+        )
+        for variance in variances
+    ]
+    rates = np.linspace(0.6, 0.2, len(rounds))  # optimism changes too
+    clouds = []
+    for rng in np.random.default_rng(3).spawn(CLOUDS):
+        cloud = None
+        for evidence, rate in zip(rounds, rates, strict=True):
+            cloud = posterior.update(cloud, evidence, Tuning(0.5, rate, 200, 1), rng)
+        clouds.append(cloud)
+    assert_clouds_are_exact(clouds, mixed(given, log_priors), past)
+
+
+@pytest.mark.parametrize("posterior", [
+    SpikeSlab(2, sparsity=1, radius=math.inf, noise=0.6, slab_variance=4.0),
+    Relaxed(2, sparsity=1, noise=0.6, slab_variance=4.0, spike_scale=0.2),
+], ids=["spike_slab", "relaxed"])  # fmt: skip
+def test_clouds_that_meet_all_evidence_at_once_are_exact(posterior):
+    past = scene(2, 30, noise=0.6)
+    sizes = binomial_sizes(2, 0.5)
+    if isinstance(posterior, SpikeSlab):
+        exact = enumerate_spike_slab(
+            past, sizes=sizes, slab_variance=4.0, eta=1.0, rate=0.1, noise=0.6
+        )
+    else:
+        exact = relaxed_grid(
+            past, sizes=sizes, slab_variance=4.0, spike_scale=0.2, eta=1.0, rate=0.1, noise=0.6
+        )
+    evidence = evidence_of(past)
+    clouds = [
+        posterior.update(None, evidence, Tuning(1.0, 0.1, 200, 2), rng)
+        for rng in np.random.default_rng(4).spawn(CLOUDS)
+    ]
+    assert_clouds_are_exact(clouds, exact, past)
