@@ -2,7 +2,9 @@
 
 Every chain starts far away and moves alone, so last states are independent draws, and weighted
 averages of them have the standard errors of plain importance sampling. All comparisons are made at
-4 of these, with fixed seeds: a correct sampler fails one in 16 000, and the tests make some 2 000.
+4 of these, with fixed seeds: a correct sampler fails one in 16 000, and the tests make some 2 000,
+so one change of the random path in eight fails somewhere. Then run that scene with other seeds and
+more particles: luck goes away, a bug grows. Only then change the seed.
 The oracles' own errors are below 1e-3 of a posterior standard deviation, a tenth of a standard
 error.
 """
@@ -62,7 +64,7 @@ def first_states(target: Target, particles: int, rng: np.random.Generator) -> Cl
 
 def chains(target: Target, particles: int = PARTICLES, sweeps: int = SWEEPS) -> Cloud:
     """The last states of the fast engine's chains."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(7)
     cloud = first_states(target, particles, rng)
     for _ in range(sweeps):
         cloud = moved(cloud, rng)

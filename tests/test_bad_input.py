@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from soids import SOIDS
+from soids.evidence import Menu
 from soids.posteriors import Subset
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (5, 3))
@@ -54,6 +55,10 @@ NAN, INF = math.nan, math.inf
         ({"posterior": Subset(4)}, "posterior must be for dimension 3, got 4"),
         ({"posterior": 3.5}, "posterior must be an object with a method update, got 3.5"),
         ({"posterior": Subset}, "posterior must be"),
+        (
+            {"posterior": Subset(3), "radius": 2.0},
+            "radius must be told to the posterior .* 2.0",
+        ),
         ({"posterior": None}, "posterior must be an object with a method update, got None"),
         ({"particles": 1}, "particles must be at least 2, got 1"),
         ({"particles": 50.0}, "particles must be a whole number, got 50.0"),
@@ -192,6 +197,8 @@ def test_a_reward_that_makes_no_sense_is_refused_and_forgotten(reward, message, 
         (lambda d: ([d], np.ones((1, 1))), "reward must be a real number, got array"),
         (lambda d: ([d], np.array(1.0)), "reward must"),
         (lambda d: (played(noise=3.0)[1], 1.0), "decision must be"),
+        (lambda d: (replace(d, index=d.index + 1), 1.0), "must be this policy's own"),
+        (lambda d: (replace(d, menu=Menu(2.0 * d.menu.actions)), 1.0), "must be this policy's own"),
     ],
 )
 def test_a_decision_that_makes_no_sense_is_refused_and_forgotten(arguments, message):

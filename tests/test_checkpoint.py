@@ -115,19 +115,19 @@ def test_saving_changes_nothing_and_saves_the_same_again(moment, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "posterior",
+    "told",
     [
-        Subset(3, sparsity=1, radius=2.0),
-        SpikeSlab(3, slab_variance=4.0),
-        Relaxed(3, spike_scale=0.2),
-        Gaussian(3, noise=0.5),
+        {"posterior": "spike_slab", "sparsity": 2, "radius": 3.0, "noise": 0.5},
+        {"posterior": Subset(3, sparsity=1, radius=2.0)},
+        {"posterior": SpikeSlab(3, slab_variance=4.0)},
+        {"posterior": Relaxed(3, spike_scale=0.2)},
+        {"posterior": Gaussian(3, noise=0.5)},
     ],
-    ids=lambda posterior: type(posterior).__name__,
+    ids=str,
 )
-def test_settings_survive(posterior, tmp_path):
+def test_settings_survive(told, tmp_path):
     settings = {
-        "sparsity": 2, "radius": 3.0, "noise": 0.5, "posterior": posterior, "rate": 0.125,
-        "eta": 0.25, "gain": "conditional", "particles": 20, "sweeps": 2,
+        **told, "rate": 0.125, "eta": 0.25, "gain": "conditional", "particles": 20, "sweeps": 2
     }  # fmt: skip
     save(Thompson(3, **settings), tmp_path / "policy")
     policy = load(tmp_path / "policy")
@@ -153,6 +153,33 @@ def test_a_decision_is_observed_once_whether_before_or_after_the_restart(tmp_pat
         restarted.observe(early, 1.0)
     restarted.observe(late, 1.0)
     assert restarted.memory.evidence.rounds == 2
+
+
+def test_decisions_that_wait_for_their_reward_are_found_again(tmp_path):
+    policy, rng = SOIDS(3), np.random.default_rng(0)
+    decisions = [policy.choose(menu, rng) for menu in (*MENUS, ACTIONS)]
+    policy.observe(decisions[1], 1.0)
+    save(policy, tmp_path / "policy")
+    restarted = load(tmp_path / "policy")
+    assert list(restarted.pending) == [1, 3, 4]
+    for turn, found in restarted.pending.items():
+        lost = decisions[turn - 1]
+        assert (found.index, found.probability, found.info) == (
+            lost.index, lost.probability, lost.info,
+        )  # fmt: skip
+        np.testing.assert_array_equal(found.action, lost.action)
+    restarted.observe(list(restarted.pending.values()), [1.0, 2.0, 3.0])
+    assert restarted.memory.evidence.rounds == 4
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a umask")
+def test_a_file_may_be_read_by_whom_the_umask_allows(tmp_path):
+    before = os.umask(0o027)
+    try:
+        save(SOIDS(3), tmp_path / "policy")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "policy").stat().st_mode & 0o777 == 0o640
 
 
 @pytest.fixture

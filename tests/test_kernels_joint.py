@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, softmax
 
 from soids.kernels import joint, sparse
-from soids.kernels.elimination import eliminate
+from soids.kernels.elimination import eliminate, is_pinned
 from soids.kernels.normal import invert_mass, log_mass
 from test_kernels_sparse import outcome, plain, slopes_of, sparse_thetas, staged
 
@@ -36,20 +36,6 @@ def scene(seed):
     rng = np.random.default_rng(seed)
     stage, theta = staged(rng), np.array([0.0, 0.4, 0.0, -0.2, 0.7, 0.0])
     return stage.gram, slopes_of(stage, POWER), stage.columns, theta, rng.standard_normal(4)
-
-
-def test_the_factor_is_that_of_numpy():
-    gram, *_ = scene(0)
-    active = np.array([1, 3, 4])
-    factor, pinned = joint.precision_factor(active, POWER, gram, SLAB)
-    precision = POWER * gram[np.ix_(active, active)] + SLAB * np.eye(3)
-    assert pinned
-    np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(precision), rtol=1e-11)
-
-
-@pytest.mark.parametrize("gram", [np.ones((2, 2)), np.diag([1.0, 0.0]), np.zeros((2, 2))])
-def test_values_that_the_data_do_not_pin_have_no_factor(gram):
-    assert not joint.precision_factor(np.arange(2), POWER, gram, 0.0)[1]
 
 
 def rearmed(gram, slopes, columns, theta, radius, u, normals):
@@ -81,8 +67,8 @@ def test_a_new_arm_comes_with_values_of_its_own():
 
 def exchanged(gram, slopes, theta, radius, uniforms, normals):
     theta = theta.copy()
-    done, _ = eliminate(theta, 4, POWER, gram, SLAB, slopes)
-    joint.exchange(theta, done, POWER, radius, gram, np.array(uniforms), normals)
+    done = eliminate(theta, 4, POWER, gram, SLAB, slopes)
+    joint.exchange(theta, done, POWER, radius, gram, SLAB, np.array(uniforms), normals)
     return theta
 
 
@@ -113,10 +99,9 @@ def test_a_feature_that_the_others_replace_is_not_exchanged():
     e = 1.5e-7**0.5
     rows = np.array([[1.0, 1.0, 1.0, 0.0], [0.0, e, 0.0, 0.0], [0.0, 0.0, e, 0.0]])
     theta, gram = np.array([0.5, 0.2, 0.3, 0.0]), rows.T @ rows
-    done, n = eliminate(theta, 3, POWER, gram, 0.0, np.ones(4))
-    assert n == 3
+    done = eliminate(theta, 3, POWER, gram, 0.0, np.ones(4))
     new = theta.copy()
-    joint.exchange(new, done, POWER, math.inf, gram, np.array([0.1, 0.5]), np.zeros(3))
+    joint.exchange(new, done, POWER, math.inf, gram, 0.0, np.array([0.1, 0.5]), np.zeros(3))
     np.testing.assert_array_equal(new, theta)
 
 
@@ -184,11 +169,16 @@ def test_a_glide_keeps_to_its_definition(slab_precision, radius, price):
         expected = glided(
             theta, slopes, radius, 1.8, gram, slab_precision, log_odds, floor, uniforms
         )
-        done, _ = eliminate(theta, 4, POWER, gram, slab_precision, slopes)
-        joint.glide(theta, done, POWER, radius, 1.8, gram, log_odds, floor, uniforms)
+        done = eliminate(theta, 4, POWER, gram, slab_precision, slopes)
+        joint.glide(
+            theta, done, POWER, radius, 1.8, gram, slab_precision, log_odds, floor, uniforms
+        )
         np.testing.assert_allclose(theta, expected, rtol=1e-7, atol=1e-9)
         assert np.abs(theta).sum() <= radius * (1 + 1e-12)
-        afresh, n = eliminate(theta, 4, POWER, gram, slab_precision, slopes)
+        afresh, n = (
+            eliminate(theta, 4, POWER, gram, slab_precision, slopes),
+            np.count_nonzero(theta),
+        )
         np.testing.assert_array_equal(np.sort(done.active[:n]), afresh.active[:n])
         free = theta == 0.0
         np.testing.assert_allclose(done.spread[free], afresh.spread[free], rtol=1e-9)
@@ -197,9 +187,32 @@ def test_a_glide_keeps_to_its_definition(slab_precision, radius, price):
 
 def test_the_empty_support_can_glide_away():
     gram, theta = np.eye(3), np.zeros(3)
-    done, _ = eliminate(theta, 3, POWER, gram, SLAB, np.zeros(3))
-    joint.glide(theta, done, POWER, 3.0, 0.0, gram, np.full(3, 50.0), 0, np.full(3, 0.3))
+    done = eliminate(theta, 3, POWER, gram, SLAB, np.zeros(3))
+    joint.glide(theta, done, POWER, 3.0, 0.0, gram, SLAB, np.full(3, 50.0), 0, np.full(3, 0.3))
     assert theta.all()
+
+
+def test_joint_moves_stay_among_supports_that_the_data_pin():
+    """Features 1 and 2 are told apart just so, and not beside feature 0, itself no problem."""
+    gap = math.sqrt(2e-7)
+    rows = np.array([[0.0, 1.0, 1.0], [math.sqrt(0.7), 0.0, gap], [math.sqrt(0.3), 0.0, 0.0]])
+    gram, theta = rows.T @ rows, np.array([0.0, 0.3, 0.2])
+    done = eliminate(theta, 3, POWER, gram, 0.0, np.zeros(3))
+    assert done.spread[0] > 0.1 * done.whole[0]
+    assert is_pinned(theta, POWER, gram, 0.0)
+    assert not is_pinned(np.ones(3), POWER, gram, 0.0)
+    new = theta.copy()
+    joint.glide(new, done, POWER, 9.0, 0.0, gram, 0.0, np.full(3, 50.0), 1, np.full(3, 0.3))
+    assert new[0] == 0.0
+    assert new[1:].all()
+
+    # A fourth feature that nothing resembles could be exchanged for feature 0 alike.
+    gram, theta = np.eye(4), np.array([0.0, 0.3, 0.2, 0.1])
+    gram[:3, :3] = rows.T @ rows
+    done = eliminate(theta, 4, POWER, gram, 0.0, np.array([50.0, 0.0, 0.0, 0.0]))
+    new = theta.copy()
+    joint.exchange(new, done, POWER, math.inf, gram, 0.0, np.array([0.9, 0.5]), np.zeros(3))
+    np.testing.assert_array_equal(new, theta)
 
 
 def kernel_arguments():
@@ -207,13 +220,12 @@ def kernel_arguments():
     gram, slopes, columns, theta, normals = scene(7)
     field, active = sparse.fields(theta, POWER, gram, slopes), np.flatnonzero(theta)
     uniforms = np.random.default_rng(8).random(6)
-    done, _ = eliminate(theta, 3, POWER, gram, SLAB, slopes)
+    done = eliminate(theta, 3, POWER, gram, SLAB, slopes)
     return {
-        "precision_factor": (np.array([1]), POWER, gram, SLAB),  # larger ones are half empty
         "rearm": (theta, POWER, 9.0, gram, SLAB, slopes, columns, 4, 9, 6, 1.5, 0.4, normals),
-        "exchange": (theta, done, POWER, 9.0, gram, uniforms[:2], normals),
+        "exchange": (theta, done, POWER, 9.0, gram, SLAB, uniforms[:2], normals),
         "farthest": (theta[active], np.array([0.5, -2.0, 1.0]), 0.1, 3.0, 1.0),
-        "glide": (theta, done, POWER, 3.0, 0.3, gram, np.zeros(3), 0, uniforms),
+        "glide": (theta, done, POWER, 3.0, 0.3, gram, SLAB, np.zeros(3), 0, uniforms),
         "block": (theta, field, POWER, gram, SLAB, active, normals),
     }
 

@@ -1,5 +1,6 @@
 """The four algorithms: how they differ, what they explain, and that asking changes nothing."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from soids import FGTS, SOIDS, SparseIDS, SparseLinearBandit, Thompson, play
 from soids.evidence import Menu
 from soids.information import half_explained_variance, half_variance, minimise_ratio, shortfall
 from soids.particles import Particles
-from soids.posteriors import POSTERIORS, Subset
+from soids.posteriors import POSTERIORS, SpikeSlab, Subset
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*relaxed posterior:RuntimeWarning")
 
@@ -86,7 +87,7 @@ def test_the_only_action_has_propensity_one():
 
 
 def test_a_posterior_is_known_by_name_or_given_whole():
-    assert same_run(SOIDS(4, **TOLD), SOIDS(4, posterior=Subset(4, **TOLD), **TOLD))
+    assert same_run(SOIDS(4, **TOLD), SOIDS(4, posterior=Subset(4, **TOLD)))
 
 
 class Certain(NamedTuple):
@@ -116,7 +117,23 @@ def test_a_posterior_of_ones_own_will_do(family):
 def test_the_default_tells_apart_what_is_told_and_what_is_learned():
     assert SOIDS(4, radius=1.0).rate == "balanced"
     assert SOIDS(4).rate == "cautious"
+    assert SOIDS(4, posterior=SpikeSlab(4, radius=1.0)).rate == "balanced"
+    assert SOIDS(4, posterior="spike_slab", radius=math.inf).rate == "cautious"
     assert Thompson(4).rate == SparseIDS(4).rate == "zero"
+
+
+@pytest.mark.parametrize("posterior", ["relaxed", "gaussian"])
+def test_a_radius_that_bounds_nothing_does_not_make_bold(posterior):
+    assert SOIDS(4, posterior=posterior, radius=1.0).rate == "cautious"
+
+
+def test_features_of_very_different_size_are_warned_of_unless_the_radius_is_told():
+    rng = np.random.default_rng(0)
+    uneven = rng.uniform(-1, 1, (9, 4)) * [1.0, 0.0, 1.0, 30.0]
+    with pytest.warns(RuntimeWarning, match="rescale them"):
+        SOIDS(4).choose(uneven, rng)
+    SOIDS(4, radius=1.0).choose(uneven, rng)
+    SOIDS(4).choose(uneven[:, :3] @ np.eye(3, 4), rng)
 
 
 @pytest.mark.parametrize("posterior", POSTERIORS)

@@ -116,7 +116,7 @@ def newton_step(
 
 
 def longest_step(rows: Floats, weights: Floats, level: float, step: Floats) -> float:
-    """The largest power of a half at most one that keeps the point inside the barrier."""
+    """A step of at most one, halved until the point stays inside the barrier."""
     length = 1.0
     falling = step[:-1] < 0.0
     if falling.any():

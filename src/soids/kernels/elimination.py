@@ -31,8 +31,38 @@ class Elimination(NamedTuple):
 
 
 @njit(cache=True)
+def precision_factor(active, power, gram, slab_precision):
+    """The Cholesky factor of the active values' precision, and whether there is one."""
+    n = active.size
+    factor = np.empty((n, n))
+    for a in range(n):
+        for b in range(a + 1):
+            total = power * gram[active[a], active[b]]
+            for c in range(b):
+                total -= factor[a, c] * factor[b, c]
+            if a > b:
+                factor[a, b] = total / factor[b, b]
+            else:
+                total += slab_precision
+                if total <= PINNED * (power * gram[active[a], active[a]] + slab_precision):
+                    return factor, False
+                factor[a, a] = math.sqrt(total)
+    return factor, True
+
+
+@njit(cache=True)
+def is_pinned(theta, power, gram, slab_precision):
+    """Whether the data pin every active value.
+
+    If so, they do with fewer features. Joint moves stay among such supports, and decide here, not
+    by the pivots of another order: else there would be ways in without a way out.
+    """
+    return precision_factor(np.flatnonzero(theta), power, gram, slab_precision)[1]
+
+
+@njit(cache=True)
 def eliminate(theta, room, power, gram, slab_precision, slopes):
-    """Eliminate the active features; the number done is smaller if the data do not pin them."""
+    """Eliminate the active features, which the data must pin."""
     d = theta.size
     whole = np.empty(d)
     for i in range(d):
@@ -44,11 +74,9 @@ def eliminate(theta, room, power, gram, slab_precision, slopes):
     n = 0
     for j in range(d):
         if theta[j] != 0.0:
-            if done.spread[j] <= PINNED * whole[j]:
-                return done, n
             join(done, n, j, power, gram)
             n += 1
-    return done, n
+    return done
 
 
 @njit(cache=True)

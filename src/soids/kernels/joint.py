@@ -10,7 +10,15 @@ import numpy as np
 from numba import njit
 
 from soids.kernels.draws import draw_index
-from soids.kernels.elimination import PINNED, drop, join, solve_back, solve_unit
+from soids.kernels.elimination import (
+    PINNED,
+    drop,
+    is_pinned,
+    join,
+    precision_factor,
+    solve_back,
+    solve_unit,
+)
 from soids.kernels.normal import invert_mass, log_mass
 
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -18,26 +26,6 @@ HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 # needed to see it.
 RARE = 0.05
 LOG_RARE = math.log(RARE)
-
-
-@njit(cache=True)
-def precision_factor(active, power, gram, slab_precision):
-    """The Cholesky factor of the active values' precision, and whether there is one."""
-    n = active.size
-    factor = np.empty((n, n))
-    for a in range(n):
-        for b in range(a + 1):
-            total = power * gram[active[a], active[b]]
-            for c in range(b):
-                total -= factor[a, c] * factor[b, c]
-            if a > b:
-                factor[a, b] = total / factor[b, b]
-            else:
-                total += slab_precision
-                if total <= PINNED * (power * gram[active[a], active[a]] + slab_precision):
-                    return factor, False
-                factor[a, a] = math.sqrt(total)
-    return factor, True
 
 
 @njit(cache=True)
@@ -78,7 +66,7 @@ def rearm(
 
 
 @njit(cache=True)
-def exchange(theta, done, power, radius, gram, uniforms, normals):
+def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals):
     """Take one active coordinate out, put one back and redraw all values, from their joint law.
 
     Every candidate is weighed with all values integrated out, so a support that explains much
@@ -102,11 +90,11 @@ def exchange(theta, done, power, radius, gram, uniforms, normals):
     join(done, n - 1, draw_index(scores, uniforms[1]), power, gram)
     values = done.centre[:n] + normals[:n]
     solve_back(done.factor, n, values)
-    if np.abs(values).sum() > radius:
-        return
-    theta[out] = 0.0
+    new = np.zeros(theta.size)
     for a in range(n):
-        theta[done.active[a]] = values[a]
+        new[done.active[a]] = values[a]
+    if np.abs(values).sum() <= radius and is_pinned(new, power, gram, slab_precision):
+        theta[:] = new
 
 
 @njit(cache=True)
@@ -129,7 +117,7 @@ def farthest(values, direction, start, radius, side):
 
 
 @njit(cache=True)
-def glide(theta, done, power, radius, volume, gram, log_odds, floor, uniforms):
+def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, floor, uniforms):
     """Flip every coordinate in turn while the other active ones give way, so that the fit is kept.
 
     With ``way`` the answer of the others to a unit of the new coordinate, ``others - way * value``
@@ -183,10 +171,14 @@ def glide(theta, done, power, radius, volume, gram, log_odds, floor, uniforms):
             share = 1.0 / (1.0 + math.exp(-(log_odds[rest] - volume + mass)))
         new = invert_mass(slope, precision, low, high, u / share) if u < share else 0.0
         theta[j] = new
+        enters = old == 0.0 and new != 0.0
+        if enters and not is_pinned(theta, power, gram, slab_precision):
+            theta[j] = 0.0
+            continue
         for a in range(n):
             if a != own:
                 theta[done.active[a]] += (new - old) * way[a]
-        if old == 0.0 and new != 0.0:
+        if enters:
             join(done, n, j, power, gram)
             n += 1
         elif old != 0.0 and new == 0.0:

@@ -20,7 +20,7 @@ from numba import njit
 
 from soids.arrays import Floats, Ints
 from soids.kernels.draws import draw_arms, draw_index
-from soids.kernels.elimination import eliminate
+from soids.kernels.elimination import eliminate, is_pinned
 from soids.kernels.joint import HALF_LOG_2PI, LOG_RARE, RARE, exchange, glide, rearm
 from soids.kernels.normal import invert_mass, log_mass
 from soids.kernels.rows import by_rows
@@ -59,7 +59,7 @@ def bump_bound(slope, precision, half_log, slack):
     """An upper bound on the log mass of a bump on ``[-slack, slack]``, not far above it."""
     fall = abs(slope) - precision * slack  # of the log density at the rim, if its peak lies outside
     if fall < 0.0:
-        return 0.5 * slope * slope / precision + half_log
+        return 0.5 * slope * slope / precision + min(half_log, math.log(2.0 * slack))
     rim = slack * (abs(slope) - 0.5 * precision * slack)
     return rim + min(half_log, math.log(2.0 * slack), -math.log(fall + 1e-300))
 
@@ -214,8 +214,14 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
             log_odds, floor, luck.flips[m],
         )  # fmt: skip
         swap(theta, field, power, radius, gram, slab_precision, half_logs, luck.swap[m])
-        done, n = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes)
-        if n == np.count_nonzero(theta):
-            glide(theta, done, power, radius, volume, gram, log_odds, floor, luck.glides[m])
-            exchange(theta, done, power, radius, gram, luck.exchange[m], luck.exchange_normals[m])
+        if is_pinned(theta, power, gram, slab_precision):
+            done = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes)
+            glide(
+                theta, done, power, radius, volume, gram, slab_precision, log_odds, floor,
+                luck.glides[m],
+            )  # fmt: skip
+            exchange(
+                theta, done, power, radius, gram, slab_precision, luck.exchange[m],
+                luck.exchange_normals[m],
+            )  # fmt: skip
         rate_actions(theta, columns, rewards[m])

@@ -4,7 +4,7 @@ import hashlib
 import io
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from soids.evidence import Evidence, Menu
+from soids.policies.policy import Decision, Information
 from soids.policies.posterior import FGTS, SOIDS, Memory, PosteriorPolicy, SparseIDS, Thompson
 from soids.posteriors import POSTERIORS, Belief
 from soids.posteriors.gaussian import Draws
@@ -28,12 +29,14 @@ def save(policy: PosteriorPolicy, path: str | os.PathLike[str]) -> None:
     """Write a policy to a file, whole or not at all."""
     if type(policy).__name__ not in FAMILIES:
         raise ValueError(f"policy must be one of {', '.join(FAMILIES)} to be saved, got {policy!r}")
-    arrays: Arrays = {}
+    menus = menus_of(policy)
+    arrays: Arrays = {f"menu.{i}": menu.actions for i, menu in enumerate(menus)}
     description = {
         "family": type(policy).__name__,
         "settings": settings_of(policy),
-        "memory": pack_memory(policy.memory, arrays),
-        "pending": [(turn, *chosen) for turn, chosen in policy.pending.items()],
+        "menus": len(menus),
+        "memory": pack_memory(policy.memory, menus, arrays),
+        "pending": [pack_decision(decision, menus) for decision in policy.pending.values()],
     }
     text = json.dumps(description, default=np.generic.item)  # numbers may be NumPy's own
     arrays["description"] = np.frombuffer(text.encode(), dtype=np.uint8)
@@ -68,24 +71,28 @@ def unpack_policy(body: bytes) -> PosteriorPolicy:
         fields = settings["posterior"]
         settings["posterior"] = POSTERIORS[fields.pop("name")](**fields)
     policy = FAMILIES[description["family"]](**settings)
-    policy.memory = unpack_memory(description["memory"], arrays, policy)
-    policy.pending = {turn: (index, chance) for turn, index, chance in description["pending"]}
+    menus = []
+    for i in range(description["menus"]):
+        arrays[f"menu.{i}"].flags.writeable = False
+        menus.append(Menu(arrays[f"menu.{i}"]))
+    policy.memory = unpack_memory(description["memory"], menus, arrays, policy)
+    waiting = (unpack_decision(described, menus) for described in description["pending"])
+    policy.pending = {decision.round: decision for decision in waiting}
     return policy
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write beside, flush, move into place: a crash leaves the old file or the new one."""
-    with tempfile.NamedTemporaryFile(
-        dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as file:
-        try:
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        with beside.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
+        os.replace(beside, path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def settings_of(policy: PosteriorPolicy) -> dict[str, Any]:
@@ -112,15 +119,37 @@ def settings_of(policy: PosteriorPolicy) -> dict[str, Any]:
     }
 
 
-def pack_memory(memory: Memory, arrays: Arrays) -> dict[str, Any]:
+def menus_of(policy: PosteriorPolicy) -> list[Menu]:
+    """Every menu that the policy remembers, once: first those of its evidence, in order."""
+    last = () if policy.memory.menu is None else (policy.memory.menu,)
+    waiting = (decision.menu for decision in policy.pending.values())
+    return list(dict.fromkeys((*policy.memory.evidence.menus, *last, *waiting)))
+
+
+def pack_decision(decision: Decision, menus: list[Menu]) -> dict[str, Any]:
+    """A decision as JSON, its menu by number."""
+    return {
+        "round": decision.round,
+        "index": decision.index,
+        "probability": decision.probability,
+        "info": decision.info,
+        "menu": menus.index(decision.menu),
+    }
+
+
+def unpack_decision(described: dict[str, Any], menus: list[Menu]) -> Decision:
+    """The decision that ``pack_decision`` described."""
+    menu, index = menus[described["menu"]], described["index"]
+    info = Information(*described["info"])
+    return Decision(
+        index, menu.actions[index], described["probability"], described["round"], info, menu
+    )
+
+
+def pack_memory(memory: Memory, menus: list[Menu], arrays: Arrays) -> dict[str, Any]:
     """The memory as JSON, its arrays put aside under names."""
-    menus = list(memory.evidence.menus)
-    if memory.menu is not None and not any(menu is memory.menu for menu in menus):
-        menus.append(memory.menu)
-    arrays |= {f"menu.{i}": menu.actions for i, menu in enumerate(menus)}
     described = {
-        "menus": len(menus),
-        "menu": next((i for i, menu in enumerate(menus) if menu is memory.menu), None),
+        "menu": None if memory.menu is None else menus.index(memory.menu),
         "evidence": pack_evidence("evidence", memory.evidence, arrays),
         "rate": memory.rate,
         "decisions": memory.decisions,
@@ -138,12 +167,10 @@ def pack_memory(memory: Memory, arrays: Arrays) -> dict[str, Any]:
     return described
 
 
-def unpack_memory(described: dict[str, Any], arrays: Arrays, policy: PosteriorPolicy) -> Memory:
+def unpack_memory(
+    described: dict[str, Any], menus: list[Menu], arrays: Arrays, policy: PosteriorPolicy
+) -> Memory:
     """The memory that ``pack_memory`` described."""
-    menus = []
-    for i in range(described["menus"]):
-        arrays[f"menu.{i}"].flags.writeable = False
-        menus.append(Menu(arrays[f"menu.{i}"]))
     evidence = unpack_evidence("evidence", described["evidence"], arrays, menus)
     belief: Belief | None = None
     believed = None

@@ -7,6 +7,7 @@
 """
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,13 +25,17 @@ from soids.information import (
 )
 from soids.policies.explanation import Explanation, explain
 from soids.policies.policy import Decision, Information
-from soids.posteriors import POSTERIORS, Belief, Tuning
+from soids.posteriors import POSTERIORS, Belief, Gaussian, Relaxed, Tuning
 from soids.rates import Progress, Rate, as_rate
 
 GAINS: dict[str, Callable[[Floats, Floats], Floats]] = {
     "full": half_variance,
     "conditional": half_explained_variance,
 }
+
+
+OWN = tuple(POSTERIORS.values())
+UNBOUNDED = (Relaxed, Gaussian)  # posteriors that a radius does not bound
 
 
 class Memory(NamedTuple):
@@ -44,6 +49,19 @@ class Memory(NamedTuple):
     decisions: int = 0
     ratios: float = 0.0  # sum of the 2-ratios of the policies played
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
+
+
+def warn_of_uneven(actions: Floats) -> None:
+    """Say so if features differ so much in size that no one radius can be learned for all."""
+    sizes = np.abs(actions).max(axis=0, initial=0.0)
+    sizes = sizes[sizes > 0.0]
+    if sizes.size and sizes.max() > 10.0 * sizes.min():
+        warnings.warn(
+            "features differ more than ten times in size: rescale them to comparable sizes, or "
+            "tell the radius",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 class PosteriorPolicy:
@@ -78,6 +96,7 @@ class PosteriorPolicy:
         self.radius = None if radius is None else as_radius(radius)
         self.noise = None if noise is None else as_number(noise, "noise", SMALLEST)
         self.posterior = posterior
+        self.model = self._find_model()
         self.rate = self._default_rate() if rate is None else rate
         if not isinstance(self.rate, str) and not callable(self.rate):
             self.rate = as_number(self.rate, "rate", 0.0)
@@ -86,11 +105,10 @@ class PosteriorPolicy:
         self.particles = as_count(particles, "particles", 2)
         self.sweeps = as_count(sweeps, "sweeps")
         self._rate = as_rate(self.rate)
-        self.model = self._find_model()
         if not isinstance(self.gain, str) or self.gain not in GAINS:
             raise ValueError(f"gain must be one of {', '.join(GAINS)}, got {gain!r}")
         self.memory = Memory(Evidence.empty(self.dimension))
-        self.pending: dict[int, tuple[int, float]] = {}  # by round: index and its probability
+        self.pending: dict[int, Decision] = {}  # by round: those that wait for their reward
 
     def __repr__(self) -> str:
         told = ("dimension", "sparsity", "radius", "noise", "posterior", "rate", "eta")
@@ -101,7 +119,13 @@ class PosteriorPolicy:
         if not self.optimistic:
             return "zero"
         # A radius that is told holds optimism back; without one, less is better (docs/defaults.md).
-        return "cautious" if self.radius is None else "balanced"
+        radius = self._told("radius")
+        bounded = radius is not None and radius < math.inf
+        return "balanced" if bounded and not isinstance(self.model, UNBOUNDED) else "cautious"
+
+    def _told(self, name: str) -> Any:
+        """A setting as the posterior was told it; None is to be learned."""
+        return getattr(self.model if isinstance(self.model, OWN) else self, name)
 
     def _find_model(self) -> Any:
         if not isinstance(self.posterior, str):
@@ -113,6 +137,12 @@ class PosteriorPolicy:
                 raise ValueError(
                     f"posterior must be an object with a method update, got {self.posterior!r}"
                 )
+            for name in ("sparsity", "radius", "noise"):
+                if isinstance(self.posterior, OWN) and getattr(self, name) is not None:
+                    raise ValueError(
+                        f"{name} must be told to the posterior if that is an object, "
+                        f"got {getattr(self, name)!r} beside {self.posterior!r}"
+                    )
             return self.posterior
         if self.posterior not in POSTERIORS:
             names = ", ".join(POSTERIORS)
@@ -129,6 +159,8 @@ class PosteriorPolicy:
                 f"rng must be a numpy Generator (np.random.default_rng(seed)), got {rng!r}"
             )
         menu = self._find_menu(as_actions(actions, self.dimension))
+        if self._told("radius") is None and menu is not self.memory.menu:
+            warn_of_uneven(menu.actions)
         rate = self._learning_rate(menu)
         belief = self._update(rate, rng)
         weights = belief.particles().weights
@@ -155,9 +187,11 @@ class PosteriorPolicy:
             old.ratios + (ratio if learned > 0.0 else 0.0),  # no gain at all has no finite ratio
             old.root_ratios + (math.sqrt(cubed) if learned > 0.0 else 0.0),
         )  # fmt: skip
-        self.pending[self.memory.decisions] = index, probability
         info = Information(paid, learned / unit**2, ratio, rate)
-        return Decision(index, menu.actions[index], probability, self.memory.decisions, info, menu)
+        turn = self.memory.decisions
+        decision = Decision(index, menu.actions[index], probability, turn, info, menu)
+        self.pending[turn] = decision
+        return decision
 
     def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
@@ -176,7 +210,8 @@ class PosteriorPolicy:
         one: Any
         for one, value in zip(decisions, rewards, strict=True):
             self._check_pending(one, rounds)
-            evidence = evidence.add(one.menu, one.action, as_number(value, "reward"))
+            mine = self.pending[one.round]
+            evidence = evidence.add(mine.menu, mine.action, as_number(value, "reward"))
             rounds.add(one.round)
         self.memory = self.memory._replace(evidence=evidence)
         for seen in rounds:
@@ -202,9 +237,11 @@ class PosteriorPolicy:
 
     def _learning_rate(self, menu: Menu) -> float:
         memory = self.memory
-        sparsity = float(self.sparsity or 1)
-        if self.sparsity is None and memory.belief is not None:
-            sparsity = max(1.0, float(memory.belief.particles().inclusion().sum()))
+        sparsity = self._told("sparsity")
+        if sparsity is None:
+            sparsity = 1.0
+            if memory.belief is not None:
+                sparsity = max(sparsity, float(memory.belief.particles().inclusion().sum()))
         progress = Progress(
             memory.evidence.rounds, self.dimension, sparsity,
             memory.ratios, memory.root_ratios, menu.actions,
@@ -214,7 +251,7 @@ class PosteriorPolicy:
     def _update(self, rate: float, rng: np.random.Generator) -> Belief:
         memory = self.memory
         if memory.belief is None:
-            noise = self.noise or 1.0
+            noise = 1.0 if self._told("noise") is None else self._told("noise")
         elif memory.believed is memory.evidence and memory.rate == rate:
             return memory.belief
         else:
@@ -248,7 +285,9 @@ class PosteriorPolicy:
             raise ValueError(
                 f"decision of round {decision.round} has its reward already: observe it once"
             )
-        if self.pending[decision.round] != (decision.index, decision.probability):
+        mine = self.pending[decision.round]
+        claimed = (decision.index, decision.probability) == (mine.index, mine.probability)
+        if not claimed or not decision.menu.same(mine.menu):
             raise ValueError(
                 f"decision must be this policy's own, got another one for round {decision.round}"
             )

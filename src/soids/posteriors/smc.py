@@ -281,7 +281,7 @@ def advance(cloud: Cloud, target: Target, rng: np.random.Generator, sweeps: int)
 
 
 def halfway(cloud: Cloud, target: Target) -> Cloud:
-    """The cloud for a target on the way, near enough that half of the particles stay alive."""
+    """The cloud for a target on the way: half of the particles stay alive, if any step allows."""
     share = 0.5
     while True:
         ahead = aimed(cloud, cloud.target.towards(target, share))
