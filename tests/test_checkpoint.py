@@ -172,6 +172,12 @@ def test_decisions_that_wait_for_their_reward_are_found_again(tmp_path):
     assert restarted.memory.evidence.rounds == 4
 
 
+def test_a_folder_that_does_not_exist_is_named(tmp_path):
+    path = tmp_path / "nowhere" / "policy"
+    with pytest.raises(FileNotFoundError, match=r"must lie in a folder that exists, got .*nowhere"):
+        save(SOIDS(3), path)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs a umask")
 def test_a_file_may_be_read_by_whom_the_umask_allows(tmp_path):
     before = os.umask(0o027)

@@ -4,6 +4,7 @@ import io
 import subprocess
 import sys
 from importlib.metadata import version
+from multiprocessing import active_children
 
 import pytest
 from click.testing import CliRunner
@@ -67,6 +68,14 @@ def test_workers_come_to_the_same_as_this_process():
     assert {trial: o.regret for trial, o in outcomes.items()} == {t: run(t).regret for t in trials}
 
 
+@pytest.mark.slow
+def test_who_stops_listening_stops_the_workers():
+    results = run_all([Trial(0, 20, seed, 3 if seed == 0 else 10**6) for seed in range(9)], 2)
+    assert next(results)[0].seed == 0
+    results.close()
+    assert active_children() == []
+
+
 def test_the_table_holds_mean_deviation_worst_and_pace():
     outcomes = {
         Trial(entry, dimension, seed, 50): Outcome(entry + dimension + 10.0 * seed, 0.1)
@@ -78,7 +87,8 @@ def test_the_table_holds_mean_deviation_worst_and_pace():
     Console(width=200, file=paper).print(tabulate(outcomes, horizon=50))
     lines = paper.getvalue().splitlines()
     assert "50 rounds" in lines[0]
-    rows = [line for line in lines if any(entry.label in line for entry in ENTRIES)]
+    labels = tuple(entry.label for entry in ENTRIES)
+    rows = [line for line in lines if line.strip().startswith(labels)]
     assert len(rows) == len(ENTRIES)
     assert "25 ± 7 [30]" in rows[0]
     assert "109 ± 7 [114]" in rows[-1]

@@ -129,11 +129,12 @@ def test_a_radius_that_bounds_nothing_does_not_make_bold(posterior):
 
 def test_features_of_very_different_size_are_warned_of_unless_the_radius_is_told():
     rng = np.random.default_rng(0)
-    uneven = rng.uniform(-1, 1, (9, 4)) * [1.0, 0.0, 1.0, 30.0]
+    uneven = rng.uniform(-1, 1, (15, 4)) * [1.0, 0.0, 1.0, 30.0]
     with pytest.warns(RuntimeWarning, match="rescale them"):
         SOIDS(4).choose(uneven, rng)
     SOIDS(4, radius=1.0).choose(uneven, rng)
     SOIDS(4).choose(uneven[:, :3] @ np.eye(3, 4), rng)
+    SOIDS(4).choose(uneven[:9], rng)  # too few to tell
 
 
 @pytest.mark.parametrize("posterior", POSTERIORS)

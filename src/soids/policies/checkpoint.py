@@ -83,6 +83,8 @@ def unpack_policy(body: bytes) -> PosteriorPolicy:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write beside, flush, move into place: a crash leaves the old file or the new one."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"path must lie in a folder that exists, got {str(path)!r}")
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with beside.open("xb") as file:

@@ -9,7 +9,8 @@ from soids.information import half_variance, shortfall
 from soids.policies.policy import Decision
 from soids.posteriors import Belief
 
-SPOKESMEN = 3  # features named in the sentence
+SPOKESMEN = 3  # features named in the sentence, at most
+AUDIBLE = 0.01  # of the loudest: smaller contributions are not named
 
 
 class Feature(NamedTuple):
@@ -47,9 +48,10 @@ def explain(decision: Decision, belief: Belief) -> Explanation:
     gain = 0.5 * float(variance[index]) / belief.noise() ** 2
     exploring = bool(regret[index] > regret[safest])
     features = contributions(decision.action, particles.mean(), particles.inclusion())
-    spokesmen = " and ".join(
+    spokesmen = ", ".join(
         f"feature {f.column} ({f.contribution:+.3g}, matters with probability {f.inclusion:.2f})"
         for f in features[:SPOKESMEN]
+        if abs(f.contribution) >= AUDIBLE * abs(features[0].contribution)
     )
     costs = (
         f"exploring: {regret[index] - regret[safest]:.3g} more regret than the safest action"

@@ -52,10 +52,13 @@ class Memory(NamedTuple):
 
 
 def warn_of_uneven(actions: Floats) -> None:
-    """Say so if features differ so much in size that no one radius can be learned for all."""
-    sizes = np.abs(actions).max(axis=0, initial=0.0)
+    """Say so if features differ so much in size that no one radius can be learned for all.
+
+    A handful of actions says little of the size of a feature.
+    """
+    sizes = np.abs(actions).max(axis=0)
     sizes = sizes[sizes > 0.0]
-    if sizes.size and sizes.max() > 10.0 * sizes.min():
+    if len(actions) >= 10 and sizes.size and sizes.max() > 10.0 * sizes.min():
         warnings.warn(
             "features differ more than ten times in size: rescale them to comparable sizes, or "
             "tell the radius",
@@ -281,13 +284,17 @@ class PosteriorPolicy:
 
     def _check_pending(self, decision: Any, also_seen: set[int]) -> None:
         self._check_own(decision)
-        if decision.round not in self.pending or decision.round in also_seen:
+        if decision.round in also_seen:
+            raise ValueError(f"decision of round {decision.round} is listed twice: list it once")
+        if decision.round not in self.pending:
             raise ValueError(
                 f"decision of round {decision.round} has its reward already: observe it once"
             )
         mine = self.pending[decision.round]
-        claimed = (decision.index, decision.probability) == (mine.index, mine.probability)
-        if not claimed or not decision.menu.same(mine.menu):
+        claimed = (decision.index, decision.probability, decision.info)
+        if claimed != (mine.index, mine.probability, mine.info) or not mine.menu.same(
+            decision.menu
+        ):
             raise ValueError(
                 f"decision must be this policy's own, got another one for round {decision.round}"
             )
