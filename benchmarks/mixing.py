@@ -1,12 +1,14 @@
 """Do the moves mix? R-hat over over-dispersed chains, and CPU time per effective sample.
 
-Chains start from draws of the subset prior, which is far wider than any of these posteriors. Every
-four chains give one R-hat (rank-normalised, the worst of fifty rewards); the table shows the median
-and the worst of all fours. Effective samples count the weights that make the draws exact.
+Twenty chains start from draws of the subset prior, which is far wider than any of these posteriors.
+They form five groups of four; each gives one R-hat (rank-normalised, the worst of fifty rewards).
+Chains grow until all five are below 1.01, the first fifth of each left out: the table shows how
+many sweeps that took. Effective samples count the weights that make the draws exact.
 """
 
 import argparse
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +17,15 @@ from rich.console import Console
 from rich.table import Table
 
 from soids import SOIDS, SparseLinearBandit, paper_instance, play
+from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
 from soids.posteriors import SpikeSlab, Subset, smc
 from soids.posteriors.target import Target
 from soids.rates import Progress, Rate, balanced, experiment
 
 FOURS = 5
+GOOD = 1.01  # R-hat
+PATIENCE = 16  # times the first number of sweeps
 RADIUS = 10.0
 WATCHED = 50  # rewards whose chains are judged
 
@@ -38,6 +43,7 @@ SETTINGS = {"default": Settings(1.0, balanced), "paper": Settings(0.5, experimen
 class Mixing(NamedTuple):
     """What a long run of many chains shows."""
 
+    sweeps: int  # per chain
     rhat_median: float
     rhat_worst: float
     milliseconds: float  # CPU time per effective sample
@@ -62,42 +68,78 @@ def chosen_evidence(bandit: SparseLinearBandit, rounds: int, seed: int) -> Evide
     return policy.memory.evidence
 
 
-def measure(target: Target, draws: int, seed: int) -> Mixing:
-    """Run four times ``FOURS`` chains side by side."""
+class Chains(NamedTuple):
+    """What is kept of some sweeps of all chains."""
+
+    rewards: Floats  # (n, 4 * FOURS, WATCHED)
+    log_truth: Floats  # (n, 4 * FOURS)
+
+
+def walk(cloud: smc.Cloud, sweeps: int, rng: np.random.Generator) -> tuple[smc.Cloud, Chains]:
+    """Move all chains on."""
+    chains = Chains(np.empty((sweeps, 4 * FOURS, WATCHED)), np.empty((sweeps, 4 * FOURS)))
+    for n in range(sweeps):
+        cloud = smc.moved(cloud, rng)
+        chains.rewards[n], chains.log_truth[n] = cloud.rewards[:, :WATCHED], cloud.log_truth
+    return cloud, chains
+
+
+def measure(target: Target, sweeps: int, seed: int) -> Mixing:
+    """Run four times ``FOURS`` chains side by side until they agree, or patience ends."""
     rng = np.random.default_rng(seed)
     dimension = len(target.moment)
     wide = Subset(dimension, dimension // 10, RADIUS, 1.0).prior(Evidence.empty(dimension))
     radii, variances = np.full(4 * FOURS, RADIUS), np.ones(4 * FOURS)
     thetas = smc.uniform_in_balls(wide, radii, dimension, rng)
     cloud = smc.placed(target, thetas, thetas != 0.0, radii, variances)
-    for _ in range(draws // 4):
-        cloud = smc.moved(cloud, rng)
-    rewards = np.empty((draws, 4 * FOURS, WATCHED))
-    log_truth = np.empty((draws, 4 * FOURS))
     began = time.process_time()
-    for n in range(draws):
-        cloud = smc.moved(cloud, rng)
-        rewards[n], log_truth[n] = cloud.rewards[:, :WATCHED], cloud.log_truth
+    cloud, chains = walk(cloud, sweeps, rng)
     spent = time.process_time() - began
-    fours = rewards.transpose(2, 1, 0).reshape(WATCHED, FOURS, 4, draws)
-    rhats = [max(array_stats.rhat(chains[f]) for chains in fours) for f in range(FOURS)]
-    samples = sum(min(array_stats.ess(chains[f]) for chains in fours) for f in range(FOURS))
-    weights = np.exp(log_truth.ravel() - log_truth.max())
-    efficiency = weights.sum() ** 2 / (weights**2).sum() / weights.size
+    longest = PATIENCE * sweeps
+    while max(rhats := judged(array_stats.rhat, chains, max)) >= GOOD and sweeps < longest:
+        began = time.process_time()
+        cloud, more = walk(cloud, sweeps, rng)
+        spent += time.process_time() - began
+        chains = Chains(*map(np.concatenate, zip(chains, more, strict=True)))
+        sweeps *= 2
+    samples = sum(judged(array_stats.ess, chains, min)) * 1.25  # the first fifth was work, too
+    weights = np.exp(chains.log_truth - chains.log_truth.max())
+    efficiency = float(weights.sum() ** 2 / (weights**2).sum() / weights.size)
     cost = 1000.0 * spent / (samples * efficiency)
-    return Mixing(float(np.median(rhats)), float(max(rhats)), cost, float(efficiency))
+    return Mixing(sweeps, float(np.median(rhats)), float(max(rhats)), cost, efficiency)
+
+
+def judged(
+    statistic: Callable[[Floats], float], chains: Chains, worst: Callable[[list[float]], float]
+) -> list[float]:
+    """The worst value of a statistic among the rewards watched, for each group of four chains."""
+    kept = chains.rewards[len(chains.rewards) // 5 :]
+    groups = kept.transpose(1, 2, 0).reshape(FOURS, 4, WATCHED, -1)
+    return [worst([float(statistic(four[:, j])) for j in range(WATCHED)]) for four in groups]
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=3000, help="sweeps per chain (default 3000)")
+    parser.add_argument(
+        "--sweeps", type=int, default=3000, help="per chain, at first (default 3000)"
+    )
     parser.add_argument("--dimensions", type=int, nargs="+", default=[20, 100])
     parser.add_argument("--settings", choices=SETTINGS, default="paper")
     chosen = parser.parse_args()
-    draws, settings = chosen.draws, chosen.settings
+    settings = chosen.settings
     table = Table(title=f"Mixing, {settings} settings: four over-dispersed chains, 50 rewards")
-    for name in ("prior", "d", "t", "data", "R-hat", "worst", "ms / sample", "weights"):
+    for name in (
+        "prior",
+        "d",
+        "t",
+        "data",
+        "sweeps",
+        "R-hat",
+        "worst",
+        "ms / sample",
+        "weights",
+    ):
         table.add_column(name, justify="right")
     console = Console()
     for family in (Subset, SpikeSlab):
@@ -110,12 +152,11 @@ def main() -> None:
                     rate = SETTINGS[settings].rate(Progress(rounds, d, d / 10))
                     eta = SETTINGS[settings].eta
                     target = Target.of(evidence, posterior.prior(evidence), eta, rate)
-                    # Where data are few the posterior is wide and every draw worth less.
-                    result = measure(target, draws * (3 if rounds == 50 else 1), seed=0)
+                    result = measure(target, chosen.sweeps, seed=0)
                     row = (
-                        family.__name__, d, rounds, data, f"{result.rhat_median:.4f}",
-                        f"{result.rhat_worst:.4f}", f"{result.milliseconds:.3f}",
-                        f"{result.efficiency:.2f}",
+                        family.__name__, d, rounds, data, result.sweeps,
+                        f"{result.rhat_median:.4f}", f"{result.rhat_worst:.4f}",
+                        f"{result.milliseconds:.3f}", f"{result.efficiency:.2f}",
                     )  # fmt: skip
                     table.add_row(*map(str, row))
                     console.log(*row)
