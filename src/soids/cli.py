@@ -96,14 +96,14 @@ def tabulate(outcomes: dict[Trial, Outcome], horizon: int) -> Table:
     """Regret of every entry in every dimension: mean, standard deviation and worst seed."""
     table = Table(
         title=f"Regret after {horizon} rounds: mean ± sd over seeds \\[worst seed]",
-        caption="All but 'told nothing' are told sparsity, radius and noise.",
+        caption="All but 'told nothing' are told sparsity, radius and noise. ms: a round at d = 100",
         box=box.SIMPLE,
         pad_edge=False,
     )
     table.add_column("")
     for dimension in DIMENSIONS:
         table.add_column(f"d = {dimension}", justify="right")
-    table.add_column("ms", justify="right")  # a round, in the largest dimension
+    table.add_column("ms", justify="right")
     for number, entry in enumerate(ENTRIES):
         cells = []
         for dimension in DIMENSIONS:
