@@ -96,7 +96,7 @@ def tabulate(outcomes: dict[Trial, Outcome], horizon: int) -> Table:
     """Regret of every entry in every dimension: mean, standard deviation and worst seed."""
     table = Table(
         title=f"Regret after {horizon} rounds: mean ± sd over seeds \\[worst seed]",
-        caption="All but 'told nothing' are told sparsity, radius and noise. ms: a round at d = 100",
+        caption="Told sparsity, radius and noise, but for one row. ms: a round at d = 100.",
         box=box.SIMPLE,
         pad_edge=False,
     )
