@@ -99,6 +99,7 @@ def test_a_feature_that_the_others_replace_is_not_exchanged():
     e = 1.5e-7**0.5
     rows = np.array([[1.0, 1.0, 1.0, 0.0], [0.0, e, 0.0, 0.0], [0.0, 0.0, e, 0.0]])
     theta, gram = np.array([0.5, 0.2, 0.3, 0.0]), rows.T @ rows
+    assert is_pinned(theta, POWER, gram, 0.0)
     done = eliminate(theta, 3, POWER, gram, 0.0, np.ones(4))
     new = theta.copy()
     joint.exchange(new, done, POWER, math.inf, gram, 0.0, np.array([0.1, 0.5]), np.zeros(3))
@@ -175,10 +176,8 @@ def test_a_glide_keeps_to_its_definition(slab_precision, radius, price):
         )
         np.testing.assert_allclose(theta, expected, rtol=1e-7, atol=1e-9)
         assert np.abs(theta).sum() <= radius * (1 + 1e-12)
-        afresh, n = (
-            eliminate(theta, 4, POWER, gram, slab_precision, slopes),
-            np.count_nonzero(theta),
-        )
+        afresh = eliminate(theta, 4, POWER, gram, slab_precision, slopes)
+        n = np.count_nonzero(theta)
         np.testing.assert_array_equal(np.sort(done.active[:n]), afresh.active[:n])
         free = theta == 0.0
         np.testing.assert_allclose(done.spread[free], afresh.spread[free], rtol=1e-9)

@@ -1,6 +1,7 @@
 """Clouds weighted and carried from target to target, against exact answers."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -42,34 +43,23 @@ def test_weights_alone_turn_the_prior_into_the_posterior(noise):
     assert_mean(cloud, np.log(cloud.variances), mean_of(np.log(variances), given, log_priors))
 
 
-def test_weights_alone_carry_a_spike_slab_cloud_to_other_scales():
+@pytest.mark.parametrize(("oracle", "wide", "narrow"), [
+    (
+        partial(enumerate_spike_slab, radius=2.0),
+        SpikeSlab(2, sparsity=2, radius=4.0, noise=1.0, slab_variance=4.0),
+        SpikeSlab(2, sparsity=1, radius=2.0, noise=1.0, slab_variance=2.0),
+    ),
+    (
+        partial(relaxed_grid, spike_scale=0.2),
+        Relaxed(2, sparsity=2, noise=1.0, slab_variance=4.0, spike_scale=0.4),
+        Relaxed(2, sparsity=1, noise=1.0, slab_variance=2.0, spike_scale=0.2),
+    ),
+], ids=["spike_slab", "relaxed"])  # fmt: skip
+def test_weights_alone_carry_a_cloud_to_other_scales(oracle, wide, narrow):
     past = scene(2, 3)
-    exact = enumerate_spike_slab(
-        past, sizes=binomial_sizes(2, 0.5), slab_variance=2.0, radius=2.0, eta=0.25, rate=0.2
-    )
-    wide, narrow = (
-        target_of(
-            SpikeSlab(2, sparsity=s, radius=radius, noise=1.0, slab_variance=v), past, 0.25, 0.2
-        )
-        for s, radius, v in [(2, 4.0, 4.0), (1, 2.0, 2.0)]
-    )
-    cloud = start(wide, 10_000, np.random.default_rng(0))
-    assert_exact(aimed(cloud, narrow).particles(), exact, past)
-
-
-def test_weights_alone_carry_a_relaxed_cloud_to_other_scales():
-    past = scene(2, 3)
-    exact = relaxed_grid(
-        past, sizes=binomial_sizes(2, 0.5), slab_variance=2.0, spike_scale=0.2, eta=0.25, rate=0.2
-    )
-    wide, narrow = (
-        target_of(
-            Relaxed(2, sparsity=s, noise=1.0, slab_variance=v, spike_scale=b), past, 0.25, 0.2
-        )
-        for s, v, b in [(2, 4.0, 0.4), (1, 2.0, 0.2)]
-    )
-    cloud = start(wide, 10_000, np.random.default_rng(0))
-    assert_exact(aimed(cloud, narrow).particles(), exact, past)
+    exact = oracle(past, sizes=binomial_sizes(2, 0.5), slab_variance=2.0, eta=0.25, rate=0.2)
+    cloud = start(target_of(wide, past, 0.25, 0.2), 10_000, np.random.default_rng(0))
+    assert_exact(aimed(cloud, target_of(narrow, past, 0.25, 0.2)).particles(), exact, past)
 
 
 # Estimates of separate clouds are independent whatever their particles share, so the spread between
@@ -117,21 +107,21 @@ def test_clouds_carried_from_round_to_round_stay_exact(noise):
     assert_clouds_are_exact(clouds, mixed(given, log_priors), past)
 
 
-@pytest.mark.parametrize("posterior", [
-    SpikeSlab(2, sparsity=1, radius=math.inf, noise=0.6, slab_variance=4.0),
-    Relaxed(2, sparsity=1, noise=0.6, slab_variance=4.0, spike_scale=0.2),
+@pytest.mark.parametrize(("oracle", "posterior"), [
+    (
+        enumerate_spike_slab,
+        SpikeSlab(2, sparsity=1, radius=math.inf, noise=0.6, slab_variance=4.0),
+    ),
+    (
+        partial(relaxed_grid, spike_scale=0.2),
+        Relaxed(2, sparsity=1, noise=0.6, slab_variance=4.0, spike_scale=0.2),
+    ),
 ], ids=["spike_slab", "relaxed"])  # fmt: skip
-def test_clouds_that_meet_all_evidence_at_once_are_exact(posterior):
+def test_clouds_that_meet_all_evidence_at_once_are_exact(oracle, posterior):
     past = scene(2, 30, noise=0.6)
-    sizes = binomial_sizes(2, 0.5)
-    if isinstance(posterior, SpikeSlab):
-        exact = enumerate_spike_slab(
-            past, sizes=sizes, slab_variance=4.0, eta=1.0, rate=0.1, noise=0.6
-        )
-    else:
-        exact = relaxed_grid(
-            past, sizes=sizes, slab_variance=4.0, spike_scale=0.2, eta=1.0, rate=0.1, noise=0.6
-        )
+    exact = oracle(
+        past, sizes=binomial_sizes(2, 0.5), slab_variance=4.0, eta=1.0, rate=0.1, noise=0.6
+    )
     evidence = evidence_of(past)
     clouds = [
         posterior.update(None, evidence, Tuning(1.0, 0.1, 200, 2), rng)

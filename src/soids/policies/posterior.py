@@ -254,7 +254,8 @@ class PosteriorPolicy:
     def _update(self, rate: float, rng: np.random.Generator) -> Belief:
         memory = self.memory
         if memory.belief is None:
-            noise = 1.0 if self._told("noise") is None else self._told("noise")
+            told = self._told("noise")
+            noise = 1.0 if told is None else told
         elif memory.believed is memory.evidence and memory.rate == rate:
             return memory.belief
         else:
@@ -291,10 +292,8 @@ class PosteriorPolicy:
                 f"decision of round {decision.round} has its reward already: observe it once"
             )
         mine = self.pending[decision.round]
-        claimed = (decision.index, decision.probability, decision.info)
-        if claimed != (mine.index, mine.probability, mine.info) or not mine.menu.same(
-            decision.menu
-        ):
+        theirs, own = ((one.index, one.probability, one.info) for one in (decision, mine))
+        if theirs != own or not decision.menu.same(mine.menu):
             raise ValueError(
                 f"decision must be this policy's own, got another one for round {decision.round}"
             )
