@@ -65,7 +65,7 @@ def chosen_evidence(bandit: SparseLinearBandit, rounds: int, seed: int) -> Evide
     d = bandit.theta.size
     policy = SOIDS(d, sparsity=d // 10, radius=RADIUS, noise=1.0)
     play(bandit, policy, rounds, seed)
-    return policy.memory.evidence
+    return policy.ledger.evidence
 
 
 class Chains(NamedTuple):

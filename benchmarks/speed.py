@@ -54,7 +54,7 @@ def pace_after(rounds: int) -> float:
         rounds, (Menu(bandit.actions),), (rounds,),
     )  # fmt: skip
     policy = fresh()
-    policy.memory = policy.memory._replace(evidence=evidence)
+    policy.ledger.evidence = evidence
     for _ in range(20):  # until the cloud has settled
         step(policy, bandit, rng)
     began = time.perf_counter()

@@ -85,12 +85,12 @@ class Interrupted:
     def __init__(self, **settings):
         self.policy, self.open, self.rng = played(**settings)
         self.twin = played(**settings)
-        self.before = self.policy.memory, dict(self.policy.pending)
+        self.before = self.policy.memory, dict(self.policy.ledger.pending)
 
     def assert_unmoved(self):
         memory, pending = self.before
         assert self.policy.memory is memory
-        assert self.policy.pending == pending
+        assert self.policy.ledger.pending == pending
         futures = []
         for policy, decision, rng in ((self.policy, self.open, self.rng), self.twin):
             policy.observe(decision, 2.0)
@@ -193,7 +193,7 @@ def test_a_reward_that_makes_no_sense_is_refused_and_forgotten(reward, message, 
         (lambda d: (replace(d, round=2), 1.0), "decision of round 2 has its reward already"),
         (lambda d: (replace(d, round=5), 1.0), "one of the 4 this policy made, got round 5"),
         (lambda d: (replace(d, round=0), 1.0), "one of the 4 this policy made, got round 0"),
-        (lambda d: (replace(d, action=np.ones(2)), 1.0), "must be for dimension 3, got 2"),
+        (lambda d: (replace(d, menu=Menu(np.ones((9, 2)))), 1.0), "must be for dimension 3, got 2"),
         (lambda d: ([d], np.ones((1, 1))), "reward must be a real number, got array"),
         (lambda d: ([d], np.array(1.0)), "reward must"),
         (lambda d: (played(noise=3.0)[1], 1.0), "decision must be"),
@@ -217,7 +217,7 @@ def test_one_bad_reward_spoils_its_whole_list():
         policy.observe(decisions, [1.0, 2.0, NAN])
     assert policy.memory is memory
     policy.observe(decisions, [1.0, 2.0, 3.0])
-    assert policy.memory.evidence.rounds == 3
+    assert policy.ledger.evidence.rounds == 3
 
 
 def test_a_reward_is_observed_once():

@@ -57,10 +57,7 @@ def test_actions_are_drawn_as_often_as_their_propensity_says(family):
     policy, rng = family(4, sparsity=2, radius=3.0, noise=1.0), np.random.default_rng(0)
     while (decision := policy.choose(ACTIONS, rng)).probability > 0.9:
         policy.observe(decision, decision.action[1] + rng.standard_normal())
-    frozen, drawn = policy.memory, []
-    for _ in range(1500):
-        policy.memory = frozen
-        drawn.append(policy.choose(ACTIONS, rng))
+    drawn = [policy.choose(ACTIONS, rng) for _ in range(1500)]  # no reward in between
     masses = {d.index: d.probability for d in drawn}
     assert all(d.probability == masses[d.index] for d in drawn)
     assert sum(masses.values()) == pytest.approx(1.0, abs=0.01)  # what was never seen is rare
@@ -109,7 +106,7 @@ def test_odd_worlds_are_played_to_the_end(family, bandit, told):
     policy = family(len(bandit.theta), **told)
     trace = play(bandit, policy, 12, seed=0)
     assert np.isfinite([trace.reward, trace.probability, trace.rate]).all()
-    assert policy.memory.evidence.rounds == 12
+    assert policy.ledger.evidence.rounds == 12
 
 
 @every_policy
@@ -131,9 +128,9 @@ def test_batched_delayed_and_reordered_rewards_are_the_same_evidence(family):
     reordered.choose(ACTIONS, np.random.default_rng(9))
     reordered.observe(decisions[1], rewards[1])
     for other in (batched, reordered):
-        for mine, theirs in zip(prompt.memory.evidence[:5], other.memory.evidence[:5], strict=True):
+        for mine, theirs in zip(prompt.ledger.evidence[:5], other.ledger.evidence[:5], strict=True):
             assert np.allclose(mine, theirs, rtol=1e-12)
-        assert sorted(other.memory.evidence.counts) == sorted(prompt.memory.evidence.counts)
+        assert sorted(other.ledger.evidence.counts) == sorted(prompt.ledger.evidence.counts)
         other.choose(ACTIONS, np.random.default_rng(0))
 
 
@@ -144,7 +141,7 @@ def test_a_new_menu_each_round_is_no_obstacle(family):
         actions = rng.uniform(-1, 1, (count, 4))
         decision = policy.choose(actions, rng)
         policy.observe(decision, 2.0 * decision.action[1] + 0.5 * rng.standard_normal())
-    assert len(policy.memory.evidence.menus) == 8
+    assert len(policy.ledger.evidence.menus) == 8
 
 
 @every_policy
@@ -153,7 +150,7 @@ def test_choosing_again_without_feedback_is_allowed(family):
     first, second = policy.choose(ACTIONS, rng), policy.choose(ACTIONS, rng)
     policy.observe(second, 1.0)
     policy.observe(first, 2.0)
-    assert policy.memory.evidence.rounds == 2
+    assert policy.ledger.evidence.rounds == 2
 
 
 # The posteriors.

@@ -19,7 +19,7 @@ class Stubborn:
     def choose(self, actions, rng):
         rng.random(self.waste)
         info = Information(0.1, 0.2, 0.3, 0.4)
-        return Decision(self.index, actions[self.index], 0.9, 1, info, Menu(actions))
+        return Decision(self.index, 0.9, 1, info, Menu(actions))
 
     def observe(self, decision, reward):
         self.rewards.append(reward)

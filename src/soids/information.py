@@ -6,13 +6,42 @@ Notation, as in the paper
     power         exponent of the regret: 2 when data are rich, 3 when they are poor
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from soids.arrays import Floats
 from soids.kernels.edge import best_edge
 from soids.particles import Particles
+
+
+class Mixture(Protocol):
+    """A distribution over actions."""
+
+    def probability(self, index: int) -> float: ...
+
+    def draw(self, uniform: float) -> int: ...
+
+    def mean(self, values: Floats) -> float: ...
+
+
+class Spread(NamedTuple):
+    """A distribution over actions that may put mass on all of them."""
+
+    masses: Floats  # (K,)  non-negative, sum to one
+
+    def probability(self, index: int) -> float:
+        """The mass of one action."""
+        return float(self.masses[index])
+
+    def draw(self, uniform: float) -> int:
+        """The action that a uniform number falls on."""
+        steps = self.masses.cumsum()
+        return int(np.searchsorted(steps / steps[-1], uniform, side="right"))
+
+    def mean(self, values: Floats) -> float:
+        """The expectation of a quantity given for each action."""
+        return float(self.masses @ values)
 
 
 class TwoPoint(NamedTuple):

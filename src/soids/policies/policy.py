@@ -22,16 +22,24 @@ class Information(NamedTuple):
     rate: float  # learning rate of the optimistic posterior
 
 
+SILENT = Information(0.0, 0.0, 0.0, 0.0)  # of a policy that forms no belief
+
+
 @dataclass(frozen=True, eq=False)
 class Decision:
     """One choice, with all that is needed to learn from its reward, whenever that comes."""
 
     index: int
-    action: Floats  # (d,)
     probability: float  # of this index, under the distribution it was drawn from
     round: int  # the policy's own count of its choices, from 1
     info: Information
     menu: Menu = field(repr=False)
+
+    @property
+    def action(self) -> Floats:  # (d,)
+        """The action itself."""
+        chosen: Floats = self.menu.actions[self.index]
+        return chosen
 
 
 class Policy(Protocol):

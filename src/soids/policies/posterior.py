@@ -8,14 +8,17 @@
 
 import math
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Floats, as_actions, as_count, as_number, as_radius
+from soids.arrays import SMALLEST, Floats, as_count, as_number, as_radius
 from soids.evidence import Evidence, Menu
 from soids.information import (
+    Mixture,
+    Spread,
     half_explained_variance,
     half_variance,
     information_ratio,
@@ -24,6 +27,7 @@ from soids.information import (
     shortfall,
 )
 from soids.policies.explanation import Explanation, explain
+from soids.policies.ledger import Ledger
 from soids.policies.policy import Decision, Information
 from soids.posteriors import POSTERIORS, Belief, Gaussian, Relaxed, Tuning
 from soids.rates import Progress, Rate, as_rate
@@ -39,14 +43,11 @@ UNBOUNDED = (Relaxed, Gaussian)  # posteriors that a radius does not bound
 
 
 class Memory(NamedTuple):
-    """All that a policy has learned."""
+    """What a policy holds beyond its ledger."""
 
-    evidence: Evidence
     belief: Belief | None = None  # as of the last choice
     believed: Evidence | None = None  # the evidence it stands for
     rate: float = 0.0  # and the learning rate
-    menu: Menu | None = None  # last on offer
-    decisions: int = 0
     ratios: float = 0.0  # sum of the 2-ratios of the policies played
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
 
@@ -67,7 +68,28 @@ def warn_of_uneven(actions: Floats) -> None:
         )
 
 
-class PosteriorPolicy:
+class Outlook(NamedTuple):
+    """What a belief holds of the actions on offer."""
+
+    menu: Menu
+    rewards: Floats  # (M, K)
+    weights: Floats  # (M,)
+    regret: Floats  # (K,)
+    gain: Floats  # (K,)
+    noise: float
+
+
+def inquire(outlook: Outlook) -> Mixture:
+    """Pay the least regret per unit of information."""
+    return minimise_ratio(outlook.regret, outlook.gain)
+
+
+def obey(outlook: Outlook) -> Mixture:
+    """Follow one sampled parameter."""
+    return Spread(obedient(outlook.rewards, outlook.weights, outlook.menu.actions))
+
+
+class PosteriorPolicy(ABC):
     """Choose by a posterior over the parameter; the subclasses only set its two choices.
 
     ``sparsity``, ``radius`` (of an l1 ball that holds the parameter) and ``noise`` (standard
@@ -76,7 +98,6 @@ class PosteriorPolicy:
     paper's) or "conditional" (Hao et al. 2021).
     """
 
-    inquires: ClassVar[bool]
     optimistic: ClassVar[bool]
     default_gain: ClassVar[str] = "full"
 
@@ -110,8 +131,8 @@ class PosteriorPolicy:
         self._rate = as_rate(self.rate)
         if not isinstance(self.gain, str) or self.gain not in GAINS:
             raise ValueError(f"gain must be one of {', '.join(GAINS)}, got {gain!r}")
-        self.memory = Memory(Evidence.empty(self.dimension))
-        self.pending: dict[int, Decision] = {}  # by round: those that wait for their reward
+        self.ledger = Ledger(self.dimension)
+        self.memory = Memory()
 
     def __repr__(self) -> str:
         told = ("dimension", "sparsity", "radius", "noise", "posterior", "rate", "eta")
@@ -157,68 +178,30 @@ class PosteriorPolicy:
 
     def choose(self, actions: object, rng: np.random.Generator) -> Decision:
         """Choose one of the actions (K, d) on offer."""
-        if not isinstance(rng, np.random.Generator):
-            raise ValueError(
-                f"rng must be a numpy Generator (np.random.default_rng(seed)), got {rng!r}"
-            )
-        menu = self._find_menu(as_actions(actions, self.dimension))
-        if self._told("radius") is None and menu is not self.memory.menu:
+        menu = self.ledger.offer(actions, rng)
+        if self._told("radius") is None and menu is not self.ledger.menu:
             warn_of_uneven(menu.actions)
         rate = self._learning_rate(menu)
         belief = self._update(rate, rng)
-        weights = belief.particles().weights
-        rewards = belief.rewards_on(menu)
-        regret = shortfall(rewards, weights)
-        gain = GAINS[self.gain](rewards, weights)
-        if self.inquires:
-            mixture = minimise_ratio(regret, gain)
-            index = mixture.draw(rng.random())
-            probability = mixture.probability(index)
-            paid, learned = mixture.mean(regret), mixture.mean(gain)
-        else:
-            distribution = obedient(rewards, weights, menu.actions)
-            index = int(rng.choice(len(distribution), p=distribution))
-            probability = float(distribution[index])
-            paid, learned = float(distribution @ regret), float(distribution @ gain)
+        rewards, weights = belief.rewards_on(menu), belief.particles().weights
+        regret, gain = shortfall(rewards, weights), GAINS[self.gain](rewards, weights)
         unit = belief.noise()
-        ratio, cubed = (
-            information_ratio(paid / unit, learned / unit**2, power) for power in (2, 3)
-        )
+        mixture = self._mixture(Outlook(menu, rewards, weights, regret, gain, unit))
+        index = mixture.draw(rng.random())
+        paid, learned = mixture.mean(regret), mixture.mean(gain) / unit**2
+        ratio, cubed = (information_ratio(paid / unit, learned, power) for power in (2, 3))
         old = self.memory
         self.memory = Memory(
-            old.evidence, belief, old.evidence, rate, menu, old.decisions + 1,
+            belief, self.ledger.evidence, rate,
             old.ratios + (ratio if learned > 0.0 else 0.0),  # no gain at all has no finite ratio
             old.root_ratios + (math.sqrt(cubed) if learned > 0.0 else 0.0),
         )  # fmt: skip
-        info = Information(paid, learned / unit**2, ratio, rate)
-        turn = self.memory.decisions
-        decision = Decision(index, menu.actions[index], probability, turn, info, menu)
-        self.pending[turn] = decision
-        return decision
+        info = Information(paid, learned, ratio, rate)
+        return self.ledger.enter(menu, index, mixture.probability(index), info)
 
     def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        decisions, rewards = [decision], [reward]
-        if isinstance(decision, list | tuple):
-            if not isinstance(reward, list | tuple | np.ndarray) or np.ndim(reward) == 0:
-                raise ValueError(
-                    f"reward must be a list beside a list of decisions, got {reward!r}"
-                )
-            decisions, rewards = list(decision), list(reward)
-        if len(decisions) != len(rewards):
-            raise ValueError(
-                f"reward must hold one number a decision ({len(decisions)}), got {len(rewards)}"
-            )
-        evidence, rounds = self.memory.evidence, set[int]()
-        one: Any
-        for one, value in zip(decisions, rewards, strict=True):
-            self._check_pending(one, rounds)
-            mine = self.pending[one.round]
-            evidence = evidence.add(mine.menu, mine.action, as_number(value, "reward"))
-            rounds.add(one.round)
-        self.memory = self.memory._replace(evidence=evidence)
-        for seen in rounds:
-            del self.pending[seen]
+        self.ledger.settle(decision, reward)
 
     def inclusion(self) -> Floats:  # (d,)
         """The probability that each feature matters, given all rewards so far."""
@@ -226,17 +209,15 @@ class PosteriorPolicy:
 
     def explain(self, decision: Decision) -> Explanation:
         """Why this action: its expected cost and lesson, and the features that speak for it."""
-        self._check_own(decision)
+        self.ledger.check_own(decision)
         belief = self.memory.belief
-        if belief is None or decision.round != self.memory.decisions:
+        if belief is None or decision.round != self.ledger.decisions:
             belief = self._current_belief()
         return explain(decision, belief)
 
-    def _find_menu(self, actions: Floats) -> Menu:
-        """The menu with these actions; the one already known, if any: its arrays are ready."""
-        menu = Menu(actions)
-        known = (self.memory.menu, *self.memory.evidence.menus)
-        return next((old for old in known if old is not None and old.same(menu)), menu)
+    @abstractmethod
+    def _mixture(self, outlook: Outlook) -> Mixture:
+        """The distribution over actions to draw from."""
 
     def _learning_rate(self, menu: Menu) -> float:
         memory = self.memory
@@ -246,57 +227,29 @@ class PosteriorPolicy:
             if memory.belief is not None:
                 sparsity = max(sparsity, float(memory.belief.particles().inclusion().sum()))
         progress = Progress(
-            memory.evidence.rounds, self.dimension, sparsity,
+            self.ledger.evidence.rounds, self.dimension, sparsity,
             memory.ratios, memory.root_ratios, menu.actions,
         )  # fmt: skip
         return as_number(self._rate(progress), "rate", 0.0)
 
     def _update(self, rate: float, rng: np.random.Generator) -> Belief:
-        memory = self.memory
+        memory, evidence = self.memory, self.ledger.evidence
         if memory.belief is None:
             told = self._told("noise")
             noise = 1.0 if told is None else told
-        elif memory.believed is memory.evidence and memory.rate == rate:
+        elif memory.believed is evidence and memory.rate == rate:
             return memory.belief
         else:
             noise = memory.belief.noise()
         tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps)
-        updated: Belief = self.model.update(memory.belief, memory.evidence, tuning, rng)
+        updated: Belief = self.model.update(memory.belief, evidence, tuning, rng)
         return updated
 
     def _current_belief(self) -> Belief:
         """The belief for all evidence so far; drawn aside, so that asking changes nothing."""
-        menu = self.memory.menu or Menu(np.zeros((1, self.dimension)))
-        aside = np.random.default_rng(self.memory.decisions)
+        menu = self.ledger.menu or Menu(np.zeros((1, self.dimension)))
+        aside = np.random.default_rng(self.ledger.decisions)
         return self._update(self._learning_rate(menu), aside)
-
-    def _check_own(self, decision: object) -> None:
-        if not isinstance(decision, Decision):
-            raise ValueError(f"decision must be what choose returned, got {decision!r}")
-        if decision.action.shape != (self.dimension,):
-            raise ValueError(
-                f"decision must be for dimension {self.dimension}, got {decision.action.shape[0]}"
-            )
-        if not 1 <= decision.round <= self.memory.decisions:
-            made = self.memory.decisions
-            raise ValueError(
-                f"decision must be one of the {made} this policy made, got round {decision.round}"
-            )
-
-    def _check_pending(self, decision: Any, also_seen: set[int]) -> None:
-        self._check_own(decision)
-        if decision.round in also_seen:
-            raise ValueError(f"decision of round {decision.round} is listed twice: list it once")
-        if decision.round not in self.pending:
-            raise ValueError(
-                f"decision of round {decision.round} has its reward already: observe it once"
-            )
-        mine = self.pending[decision.round]
-        theirs, own = ((one.index, one.probability, one.info) for one in (decision, mine))
-        if theirs != own or not decision.menu.same(mine.menu):
-            raise ValueError(
-                f"decision must be this policy's own, got another one for round {decision.round}"
-            )
 
 
 class SOIDS(PosteriorPolicy):
@@ -311,27 +264,35 @@ class SOIDS(PosteriorPolicy):
     2
     """
 
-    inquires = True
     optimistic = True
+
+    def _mixture(self, outlook: Outlook) -> Mixture:
+        return inquire(outlook)
 
 
 class FGTS(PosteriorPolicy):
     """Feel-Good Thompson Sampling (Zhang 2022): obey a draw from the optimistic posterior."""
 
-    inquires = False
     optimistic = True
+
+    def _mixture(self, outlook: Outlook) -> Mixture:
+        return obey(outlook)
 
 
 class SparseIDS(PosteriorPolicy):
     """Sparse IDS (Hao, Lattimore, Deng 2021): plain posterior, least information ratio."""
 
-    inquires = True
     optimistic = False
     default_gain = "conditional"
+
+    def _mixture(self, outlook: Outlook) -> Mixture:
+        return inquire(outlook)
 
 
 class Thompson(PosteriorPolicy):
     """Thompson sampling: obey a draw from the plain posterior."""
 
-    inquires = False
     optimistic = False
+
+    def _mixture(self, outlook: Outlook) -> Mixture:
+        return obey(outlook)

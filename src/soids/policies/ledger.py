@@ -1,0 +1,114 @@
+"""What a policy decided and what came of it: the half that all policies share."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from soids.arrays import as_actions, as_count, as_number
+from soids.evidence import Evidence, Menu
+from soids.policies.policy import SILENT, Decision, Information
+
+
+class Ledger:
+    """Evidence so far, and the decisions that wait for their reward."""
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = as_count(dimension, "dimension")
+        self.evidence = Evidence.empty(self.dimension)
+        self.menu: Menu | None = None  # last on offer
+        self.decisions = 0
+        self.pending: dict[int, Decision] = {}  # by round
+
+    def offer(self, actions: object, rng: object) -> Menu:
+        """The menu with these actions, checked; the one already known, if any: its arrays are
+        ready.
+        """
+        if not isinstance(rng, np.random.Generator):
+            raise ValueError(
+                f"rng must be a numpy Generator (np.random.default_rng(seed)), got {rng!r}"
+            )
+        menu = Menu(as_actions(actions, self.dimension))
+        known = (self.menu, *self.evidence.menus)
+        return next((old for old in known if old is not None and old.same(menu)), menu)
+
+    def enter(
+        self, menu: Menu, index: int, probability: float, info: Information = SILENT
+    ) -> Decision:
+        """Record a choice, which waits for its reward from now on."""
+        self.menu = menu
+        self.decisions += 1
+        decision = Decision(int(index), float(probability), self.decisions, info, menu)
+        self.pending[self.decisions] = decision
+        return decision
+
+    def settle(
+        self, decision: Decision | Sequence[Decision], reward: object
+    ) -> list[tuple[Decision, float]]:
+        """Add the reward of a decision, or of a list of them, to the evidence: all or none.
+
+        Returns what was settled, for those who keep more than evidence.
+        """
+        decisions, rewards = [decision], [reward]
+        if isinstance(decision, list | tuple):
+            if not isinstance(reward, list | tuple | np.ndarray) or np.ndim(reward) == 0:
+                raise ValueError(
+                    f"reward must be a list beside a list of decisions, got {reward!r}"
+                )
+            decisions, rewards = list(decision), list(reward)
+        if len(decisions) != len(rewards):
+            raise ValueError(
+                f"reward must hold one number a decision ({len(decisions)}), got {len(rewards)}"
+            )
+        evidence, settled = self.evidence, dict[int, tuple[Decision, float]]()
+        one: Any
+        for one, given in zip(decisions, rewards, strict=True):
+            self.check_own(one)
+            if one.round in settled:
+                raise ValueError(f"decision of round {one.round} is listed twice: list it once")
+            mine, value = self._waiting(one), as_number(given, "reward")
+            evidence = evidence.add(mine.menu, mine.action, value)
+            settled[one.round] = mine, value
+        self.evidence = evidence
+        for turn in settled:
+            del self.pending[turn]
+        return list(settled.values())
+
+    def check_own(self, decision: object) -> None:
+        """Refuse what no choice of this policy can have returned."""
+        if not isinstance(decision, Decision):
+            raise ValueError(f"decision must be what choose returned, got {decision!r}")
+        if decision.action.shape != (self.dimension,):
+            raise ValueError(
+                f"decision must be for dimension {self.dimension}, got {decision.action.shape[0]}"
+            )
+        if not 1 <= decision.round <= self.decisions:
+            made = self.decisions
+            raise ValueError(
+                f"decision must be one of the {made} this policy made, got round {decision.round}"
+            )
+
+    def _waiting(self, decision: Decision) -> Decision:
+        """The pending decision that this one is a copy of."""
+        if decision.round not in self.pending:
+            raise ValueError(
+                f"decision of round {decision.round} has its reward already: observe it once"
+            )
+        mine = self.pending[decision.round]
+        theirs, own = ((one.index, one.probability, one.info) for one in (decision, mine))
+        if theirs != own or not decision.menu.same(mine.menu):
+            raise ValueError(
+                f"decision must be this policy's own, got another one for round {decision.round}"
+            )
+        return mine
+
+
+class KeptPolicy(Protocol):
+    """A policy that keeps a ledger, and in its memory all else that it has learned."""
+
+    ledger: Ledger
+    memory: Any  # a record, or None
+
+    def choose(self, actions: object, rng: np.random.Generator) -> Decision: ...
+
+    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None: ...
