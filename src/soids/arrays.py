@@ -68,6 +68,14 @@ def as_number(value: object, name: str, low: float = -math.inf, *, strict: bool 
     return number
 
 
+def as_share(value: object, name: str) -> float:
+    """A number strictly between 0 and 1."""
+    share = as_number(value, name)
+    if not 0.0 < share < 1.0:
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {share:g}")
+    return share
+
+
 def as_count(value: object, name: str, low: int = 1, high: int | None = None) -> int:
     """A whole number in ``low..high``."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):

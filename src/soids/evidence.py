@@ -5,6 +5,7 @@ Notation
     total   (d,)    sum of a               energy       sum of reward**2
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -53,14 +54,29 @@ class Evidence(NamedTuple):
         else:
             menus = self.menus
             counts = (*self.counts[:known], self.counts[known] + 1, *self.counts[known + 1 :])
+        return self.note(action, reward)._replace(menus=menus, counts=counts)
+
+    def note(self, action: Floats, reward: float) -> "Evidence":
+        """The evidence after one more reward, whatever else was on offer."""
+        return self._replace(
+            gram=self.gram + np.outer(action, action),
+            moment=self.moment + reward * action,
+            total=self.total + action,
+            energy=self.energy + reward**2,
+            rounds=self.rounds + 1,
+        )
+
+    def restricted(self, features: Sequence[int]) -> "Evidence":
+        """The same rewards, as if only some of the features had been recorded."""
+        kept = list(features)
         return Evidence(
-            self.gram + np.outer(action, action),
-            self.moment + reward * action,
-            self.total + action,
-            self.energy + reward**2,
-            self.rounds + 1,
-            menus,
-            counts,
+            self.gram[np.ix_(kept, kept)],
+            self.moment[kept],
+            self.total[kept],
+            self.energy,
+            self.rounds,
+            tuple(Menu(menu.actions[:, kept]) for menu in self.menus),
+            self.counts,
         )
 
     def scale(self) -> float:

@@ -172,6 +172,12 @@ def dual_ratio(regret: Floats, gain: Floats) -> tuple[float, float]:
             high = middle
 
 
+def greedy(values: Floats) -> Spread:
+    """All mass on the largest value, shared between ties."""
+    best = values == values.max()
+    return Spread(best / best.sum())
+
+
 def obedient(rewards: Floats, weights: Floats, actions: Floats) -> Floats:
     """The law (K,) of the best action of a sampled parameter: Thompson sampling, or FGTS.
 

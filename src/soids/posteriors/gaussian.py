@@ -6,13 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from soids.arrays import Floats
+from soids.arrays import Floats, as_count
 from soids.evidence import Evidence, Menu
 from soids.kernels.density import optimism
 from soids.particles import Particles
 from soids.posteriors.prior import check_told, noise_level, unit
 from soids.posteriors.smc import normalised
 from soids.posteriors.target import Tuning
+from soids.regression.empirical_bayes import empirical_bayes
 
 
 class Draws(NamedTuple):
@@ -29,12 +30,15 @@ class Draws(NamedTuple):
         return self.thetas @ menu.columns
 
     def particles(self) -> Particles:
-        return Particles(self.thetas, np.ones(self.thetas.shape, dtype=bool), self.weights)
+        return Particles(self.thetas, self.thetas != 0.0, self.weights)
 
 
 @dataclass(frozen=True)
 class Gaussian:
     """Independent N(0, slab variance) coordinates; unknown noise is estimated.
+
+    ``empirical`` means that the slab variance is estimated too, by the likelihood of the rewards;
+    ``support`` that all other coordinates are known to be zero.
 
     With one menu on offer the optimistic posterior is a mixture of K Gaussians (one per arm) times
     a bounded weight, so draws are exact and independent. With several menus the arms are drawn in
@@ -46,19 +50,45 @@ class Gaussian:
     radius: float | None = None  # likewise
     noise: float | None = None
     slab_variance: float | None = None  # ten times the noise variance
+    empirical: bool = False
+    support: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         check_told(self)
+        if self.empirical and self.slab_variance is not None:
+            raise ValueError(
+                f"slab_variance must be left out to be estimated, got {self.slab_variance}"
+            )
+        if self.support is not None:
+            check_support(self.support, self.dimension)
 
     def update(
         self, draws: Draws | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
     ) -> Draws:
         """Draws from the optimistic posterior."""
-        prior_precision = 1.0 / (self.slab_variance or 10.0 * unit(self.noise, evidence) ** 2)
-        variance = self.noise_variance(evidence, prior_precision)
+        if self.support is None:
+            return self.drawn(draws, evidence, tuning, rng)
+        features = list(self.support)
+        if draws is not None:
+            draws = draws._replace(thetas=draws.thetas[:, features])
+        on_support = self.drawn(draws, evidence.restricted(features), tuning, rng)
+        thetas = np.zeros((tuning.particles, self.dimension))
+        thetas[:, features] = on_support.thetas
+        return on_support._replace(thetas=thetas)
+
+    def drawn(
+        self, draws: Draws | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
+    ) -> Draws:
+        """Draws of the coordinates that the evidence knows of."""
+        if self.empirical:
+            variance, slab_variance = empirical_bayes(evidence, *noise_level(self.noise, evidence))
+        else:
+            slab_variance = self.slab_variance or 10.0 * unit(self.noise, evidence) ** 2
+            variance = self.noise_variance(evidence, 1.0 / slab_variance)
+        prior_precision = 1.0 / slab_variance
         power = tuning.eta / variance
         factor = cho_factor(
-            power * evidence.gram + prior_precision * np.eye(self.dimension), lower=True
+            power * evidence.gram + prior_precision * np.eye(len(evidence.moment)), lower=True
         )
         plain = power * evidence.moment - tuning.rate * evidence.total
         tilts = tuning.rate * np.array(evidence.counts, dtype=np.float64)
@@ -91,10 +121,18 @@ class Gaussian:
         shape, scale = noise_level(self.noise, evidence)
         if self.noise is not None:
             return scale
-        ridge = evidence.gram + scale * prior_precision * np.eye(self.dimension)
+        ridge = evidence.gram + scale * prior_precision * np.eye(len(evidence.moment))
         explained = float(evidence.moment @ np.linalg.solve(ridge, evidence.moment))
         misfit = max(evidence.energy - explained, 0.0)
         return (scale + 0.5 * misfit) / (shape + 0.5 * evidence.rounds)
+
+
+def check_support(support: tuple[int, ...], dimension: int) -> None:
+    """Refuse a support that is not a set of features."""
+    for feature in support:
+        as_count(feature, "support", 0, dimension - 1)
+    if not support or len(set(support)) < len(support):
+        raise ValueError(f"support must name each feature once, and at least one, got {support}")
 
 
 def gaussians(factor: tuple[Floats, bool], slopes: Floats, rng: np.random.Generator) -> Floats:

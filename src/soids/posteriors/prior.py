@@ -9,6 +9,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp
 
 from soids.arrays import SMALLEST, Floats, as_count, as_number, as_radius
 from soids.evidence import Evidence
@@ -54,6 +55,19 @@ class Prior(NamedTuple):
     def log_sizes(self) -> Floats:  # (largest size + 1,)
         """Log prior weight of one support of each size."""
         return np.concatenate([[0.0], np.cumsum(self.log_odds)])
+
+    def log_size_law(self, dimension: int) -> Floats:  # (largest size the moves may visit,)
+        """Log weight of all supports of each size from one, for a prior uniform on balls."""
+        sizes = np.arange(1, len(self.log_odds) + 1)
+        # Prices are per support and unit of volume: count the supports and their balls.
+        return np.cumsum(self.log_odds + np.log((dimension + 1 - sizes) / sizes**2))
+
+    def log_lawful(self, dimension: int) -> float:
+        """Log prior mass of the supports that are not too large."""
+        if self.largest >= len(self.log_odds):
+            return 0.0
+        law = self.log_size_law(dimension)
+        return float(logsumexp(law[: self.largest]) - logsumexp(law))
 
 
 def check_told(posterior: Any) -> None:

@@ -6,10 +6,11 @@ and supports may be one larger than allowed; a particle's share in the true targ
 the two targets, resampled if too few of them matter, and moved.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 from soids.arrays import Bools, Floats
 from soids.evidence import Evidence, Menu
@@ -36,6 +37,7 @@ class Cloud(NamedTuple):
     log_density: Floats  # (M,)  of the relaxed target, up to a constant of the prior
     log_truth: Floats  # (M,)  true target over relaxed target, at most zero
     log_weights: Floats  # (M,)  with respect to the relaxed target
+    log_mass: float = 0.0  # of the target over that of the prior, up to the last resampling
 
     def noise(self) -> float:
         """The standard deviation of the noise, as believed."""
@@ -54,6 +56,14 @@ class Cloud(NamedTuple):
         if not np.isfinite(log_weights.max()):  # every support is one too large: trim nothing
             log_weights = self.log_weights
         return Particles(self.thetas, self.included, normalised(log_weights))
+
+    def log_evidence(self) -> float:
+        """Log of the prior mean of exp(-eta / (2 noise) |y - X theta|^2), tilted by the optimism.
+
+        Meaningful where radius and noise are told: else the prior itself follows the rewards.
+        """
+        truth = float(logsumexp(self.log_weights + self.log_truth)) - math.log(len(self.thetas))
+        return self.log_mass + truth - self.target.prior.log_lawful(self.thetas.shape[1])
 
 
 def normalised(log_weights: Floats) -> Floats:
@@ -116,8 +126,7 @@ def uniform_in_balls(
     """Draws from the subset prior: a size, a support, a uniform point of its l1 ball."""
     thetas = np.zeros((len(radii), dimension))
     sizes = np.arange(1, len(prior.log_odds) + 1)
-    # Prices are per support and unit of volume: count the supports and their balls.
-    law = normalised(np.cumsum(prior.log_odds + np.log((dimension + 1 - sizes) / sizes**2)))
+    law = normalised(prior.log_size_law(dimension))
     for m, size in enumerate(rng.choice(sizes, len(radii), p=law)):
         # k + 1 exponentials over their sum are uniform on the simplex; the last is what the ball
         # has to spare.
@@ -136,6 +145,7 @@ def placed(
     variances: Floats,
     rewards: Floats | None = None,
     log_weights: Floats | None = None,
+    log_mass: float = 0.0,
 ) -> Cloud:
     """A cloud at the given parameters, its densities evaluated."""
     prior = target.prior
@@ -167,8 +177,9 @@ def placed(
     if log_weights is None:
         log_weights = np.zeros(len(thetas))
     return Cloud(
-        target, thetas, included, radii, variances, rewards, log_density, log_truth, log_weights
-    )
+        target, thetas, included, radii, variances, rewards, log_density, log_truth, log_weights,
+        log_mass,
+    )  # fmt: skip
 
 
 def aimed(cloud: Cloud, target: Target) -> Cloud:
@@ -176,7 +187,7 @@ def aimed(cloud: Cloud, target: Target) -> Cloud:
     same_actions = target.columns is cloud.target.columns
     placed_anew = placed(
         target, cloud.thetas, cloud.included, cloud.radii, cloud.variances,
-        cloud.rewards if same_actions else None, cloud.log_weights,
+        cloud.rewards if same_actions else None, cloud.log_weights, cloud.log_mass,
     )  # fmt: skip
     gained = placed_anew.log_density - np.maximum(cloud.log_density, -1e300)  # the dead stay dead
     return placed_anew._replace(log_weights=cloud.log_weights + gained)
@@ -190,9 +201,12 @@ def resampled(cloud: Cloud, rng: np.random.Generator) -> Cloud:
     per_particle = {
         name: getattr(cloud, name)[kept]
         for name in Cloud._fields
-        if name not in ("target", "log_weights")
+        if name not in ("target", "log_weights", "log_mass")
     }
-    return cloud._replace(**per_particle, log_weights=np.zeros(size))
+    gained = float(logsumexp(cloud.log_weights)) - math.log(size)
+    return cloud._replace(
+        **per_particle, log_weights=np.zeros(size), log_mass=cloud.log_mass + gained
+    )
 
 
 def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
@@ -227,7 +241,9 @@ def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
         squares, _ = fits(thetas, target.gram, target.moment, target.drift)
         misfits = target.eta * (target.energy + squares)
         variances = draw_variances(prior, misfits, target.eta * target.rounds, rng)
-    return placed(target, thetas, included, radii, variances, rewards, cloud.log_weights)
+    return placed(
+        target, thetas, included, radii, variances, rewards, cloud.log_weights, cloud.log_mass
+    )
 
 
 def draw_radii(prior: Prior, thetas: Floats, radii: Floats, rng: np.random.Generator) -> Floats:

@@ -1,0 +1,192 @@
+"""Acting on an ellipsoid that holds the parameter: optimism, and what it pays to shrink it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from soids.arrays import SMALLEST, Floats, as_number, as_share
+from soids.evidence import Evidence, Menu
+from soids.information import information_ratio, minimise_ratio
+from soids.policies.ledger import Ledger
+from soids.policies.policy import Decision, Information
+from soids.regression.ridge import Ellipsoid, ridge, self_normalised_radius
+
+
+class Bounds(NamedTuple):
+    """What an ellipsoid says of the actions on offer, (K,) each."""
+
+    lower: Floats  # least reward that any parameter inside gives
+    upper: Floats
+    lengths: Floats
+
+    @classmethod
+    def on(cls, ellipsoid: Ellipsoid, menu: Menu) -> "Bounds":
+        middle, lengths = menu.actions @ ellipsoid.centre, ellipsoid.lengths(menu.actions)
+        reach = ellipsoid.radius * lengths
+        return cls(middle - reach, middle + reach, lengths)
+
+    def regret(self) -> Floats:
+        """The most that each action can fall short of the best."""
+        regret: Floats = self.upper.max() - self.lower
+        return regret
+
+    def gain(self) -> Floats:
+        """What each action teaches of the parameter, in nats, as of a ridge regression."""
+        gain: Floats = 0.5 * np.log1p(self.lengths**2)
+        return gain
+
+    def info(self, index: int, noise: float) -> Information:
+        """What one action is feared to cost, and expected to teach."""
+        regret, gain = float(self.regret()[index]), float(self.gain()[index])
+        return Information(regret, gain, information_ratio(regret / noise, gain), 0.0)
+
+
+class RidgeEllipsoid(NamedTuple):
+    """How to draw an ellipsoid around the ridge estimate: by theory, or with a fixed radius."""
+
+    noise: float
+    norm: float | None
+    ridge: float
+    delta: float
+    alpha: float | None
+
+    @classmethod
+    def checked(
+        cls, noise: object, norm: object, ridge: object, delta: object, alpha: object
+    ) -> "RidgeEllipsoid":
+        """The settings, or an error that names the wrong one."""
+        if norm is None and alpha is None:
+            raise ValueError(
+                "norm must be told (a bound on the parameter's l2 norm), or alpha given (a fixed "
+                "radius), got neither"
+            )
+        return cls(
+            as_number(noise, "noise", SMALLEST),
+            None if norm is None else as_number(norm, "norm", 0.0),
+            as_number(ridge, "ridge", SMALLEST),
+            as_share(delta, "delta"),
+            None if alpha is None else as_number(alpha, "alpha", 0.0),
+        )
+
+    def around(self, evidence: Evidence) -> Ellipsoid:
+        """The ellipsoid that evidence leaves."""
+        centre, factor = ridge(evidence, self.ridge)
+        if self.alpha is not None:
+            return Ellipsoid(centre, factor, self.alpha)
+        norm = self.norm or 0.0
+        radius = self_normalised_radius(factor, self.ridge, self.noise, norm, self.delta)
+        return Ellipsoid(centre, factor, radius)
+
+
+class LinUCB:
+    """Optimism over the ellipsoid of Abbasi-Yadkori, Pal, Szepesvari (2011), their OFUL.
+
+    ``norm`` bounds the parameter's l2 norm; ``delta`` is the probability that the ellipsoid ever
+    fails. With ``alpha`` the radius is that number at all times, and neither is needed.
+
+    >>> policy, rng = LinUCB(2, norm=1.0), np.random.default_rng(0)
+    >>> for _ in range(50):
+    ...     decision = policy.choose(np.eye(2), rng)
+    ...     policy.observe(decision, reward=float(decision.index))
+    >>> decision.index
+    1
+    """
+
+    memory = None
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        noise: float = 1.0,
+        norm: float | None = None,
+        ridge: float = 1.0,
+        delta: float = 0.01,
+        alpha: float | None = None,
+    ) -> None:
+        self.ledger = Ledger(dimension)
+        self.dimension = self.ledger.dimension
+        self.rule = RidgeEllipsoid.checked(noise, norm, ridge, delta, alpha)
+        self.noise, self.norm, self.ridge, self.delta, self.alpha = self.rule
+
+    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
+        """Choose one of the actions (K, d) on offer."""
+        menu = self.ledger.offer(actions, rng)
+        bounds = Bounds.on(self.ellipsoid(), menu)
+        index = int(bounds.upper.argmax())
+        return self.ledger.enter(menu, index, 1.0, bounds.info(index, self.noise))
+
+    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
+        """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
+        self.ledger.settle(decision, reward)
+
+    def ellipsoid(self) -> Ellipsoid:
+        """Where the parameter may be, by all rewards so far."""
+        return self.rule.around(self.ledger.evidence)
+
+
+class FrequentistIDS:
+    """The information ratio of a confidence set (Kirschner & Krause 2018), minimised exactly.
+
+    Regret is the most that an action can fall short of the best inside LinUCB's ellipsoid. The gain
+    is what it teaches of the parameter (``"full"``), or of the optimistic action's reward alone
+    (``"directed"``). The other settings are those of LinUCB.
+    """
+
+    memory = None
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        noise: float = 1.0,
+        norm: float | None = None,
+        ridge: float = 1.0,
+        delta: float = 0.01,
+        alpha: float | None = None,
+        gain: str = "full",
+    ) -> None:
+        self.ledger = Ledger(dimension)
+        self.dimension = self.ledger.dimension
+        self.rule = RidgeEllipsoid.checked(noise, norm, ridge, delta, alpha)
+        self.noise, self.norm, self.ridge, self.delta, self.alpha = self.rule
+        if gain not in ("full", "directed"):
+            raise ValueError(f"gain must be one of full, directed, got {gain!r}")
+        self.gain = gain
+
+    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
+        """Choose one of the actions (K, d) on offer."""
+        menu = self.ledger.offer(actions, rng)
+        ellipsoid = self.ellipsoid()
+        bounds = Bounds.on(ellipsoid, menu)
+        regret, gain = bounds.regret(), bounds.gain()
+        if self.gain == "directed":
+            gain = directed_gain(ellipsoid, bounds, menu)
+        mixture = minimise_ratio(regret, gain)
+        index = mixture.draw(rng.random())
+        paid, learned = mixture.mean(regret), mixture.mean(gain)
+        info = Information(paid, learned, information_ratio(paid / self.noise, learned), 0.0)
+        return self.ledger.enter(menu, index, mixture.probability(index), info)
+
+    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
+        """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
+        self.ledger.settle(decision, reward)
+
+    def ellipsoid(self) -> Ellipsoid:
+        """Where the parameter may be, by all rewards so far."""
+        return self.rule.around(self.ledger.evidence)
+
+
+def directed_gain(ellipsoid: Ellipsoid, bounds: Bounds, menu: Menu) -> Floats:  # (K,)
+    """What each action teaches of the optimistic action's reward, in nats.
+
+    Half the log of the factor by which a rank-one update of the precision shrinks its variance.
+    """
+    hopeful = int(bounds.upper.argmax())
+    if bounds.lengths[hopeful] == 0.0:
+        return np.zeros(len(menu.actions))
+    rows = np.linalg.solve(ellipsoid.factor, menu.actions.T)  # (d, K), orthonormal coordinates
+    shared = rows[:, hopeful] @ rows / bounds.lengths[hopeful]
+    gain: Floats = -0.5 * np.log1p(-(shared**2) / (1.0 + bounds.lengths**2))
+    return gain

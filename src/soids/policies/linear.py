@@ -1,0 +1,71 @@
+"""Thompson sampling with a Gaussian posterior: the dense baseline, and the floor."""
+
+from collections.abc import Sequence
+
+from soids.information import Mixture
+from soids.policies.posterior import Outlook, PosteriorPolicy, obey
+from soids.posteriors import Gaussian
+
+
+class LinTS(PosteriorPolicy):
+    """Linear Thompson sampling: independent Gaussian coefficients, all of which may matter.
+
+    What is not told is estimated: the ``variance`` of coefficients by empirical Bayes, the
+    ``noise`` along with it.
+    """
+
+    optimistic = False
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        noise: float | None = None,
+        variance: float | None = None,
+        particles: int = 100,
+    ) -> None:
+        posterior = Gaussian(
+            dimension,
+            radius=float("inf"),
+            noise=noise,
+            slab_variance=variance,
+            empirical=variance is None,
+        )
+        super().__init__(dimension, posterior=posterior, particles=particles)
+        self.noise, self.variance = noise, variance
+
+    def _mixture(self, outlook: Outlook) -> Mixture:
+        return obey(outlook)
+
+
+class OracleThompson(PosteriorPolicy):
+    """Thompson sampling that was told which features matter: the price of not knowing them.
+
+    ``support`` lists the columns of the actions that matter; the rest is as for ``LinTS``.
+    """
+
+    optimistic = False
+
+    def __init__(
+        self,
+        dimension: int,
+        support: Sequence[int],
+        *,
+        noise: float | None = None,
+        variance: float | None = None,
+        particles: int = 100,
+    ) -> None:
+        self.support = tuple(support)
+        posterior = Gaussian(
+            dimension,
+            radius=float("inf"),
+            noise=noise,
+            slab_variance=variance,
+            empirical=variance is None,
+            support=self.support,
+        )
+        super().__init__(dimension, posterior=posterior, particles=particles)
+        self.noise, self.variance = noise, variance
+
+    def _mixture(self, outlook: Outlook) -> Mixture:
+        return obey(outlook)

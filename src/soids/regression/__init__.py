@@ -1,0 +1,1 @@
+"""From evidence to one parameter, or to a set of them."""

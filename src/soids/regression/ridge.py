@@ -1,0 +1,55 @@
+"""Ridge regression, and the ellipsoids around it that hold the parameter.
+
+Notation
+    precision  (d, d)  penalty * I + sum of a a'       factor  its lower Cholesky factor
+    length     of an action: its norm in the inverse of the precision
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+
+from soids.arrays import Floats
+from soids.evidence import Evidence
+
+
+class Ellipsoid(NamedTuple):
+    """All parameters within a radius of the centre, in the norm of the precision."""
+
+    centre: Floats  # (d,)
+    factor: Floats  # (d, d)
+    radius: float
+
+    def holds(self, theta: Floats) -> bool:
+        """Whether a parameter lies inside."""
+        return bool(np.linalg.norm(self.factor.T @ (theta - self.centre)) <= self.radius)
+
+    def lengths(self, actions: Floats) -> Floats:  # (K,)
+        """How uncertain the reward of each action is: its reach is length times radius."""
+        solved = solve_triangular(self.factor, actions.T, lower=True, check_finite=False)
+        lengths: Floats = np.sqrt((solved**2).sum(axis=0))
+        return lengths
+
+
+def ridge(evidence: Evidence, penalty: float) -> tuple[Floats, Floats]:
+    """The ridge estimate (d,), and the factor (d, d) of its precision."""
+    dimension = len(evidence.moment)
+    factor: Floats = cholesky(evidence.gram + penalty * np.eye(dimension), lower=True)
+    return cho_solve((factor, True), evidence.moment, check_finite=False), factor
+
+
+def self_normalised_radius(
+    factor: Floats, penalty: float, noise: float, norm: float, delta: float
+) -> float:
+    """The radius at which the ellipsoid holds the parameter at all times, but for ``delta``.
+
+    Theorem 2 of Abbasi-Yadkori, Pal, Szepesvari (2011): noise is sub-Gaussian, ``norm`` bounds the
+    parameter's l2 norm.
+
+    >>> round(self_normalised_radius(np.eye(3), 1.0, noise=1.0, norm=2.0, delta=0.01), 4)
+    5.0349
+    """
+    log_growth = float(np.log(np.diag(factor)).sum()) - 0.5 * len(factor) * math.log(penalty)
+    return noise * math.sqrt(2.0 * (log_growth - math.log(delta))) + math.sqrt(penalty) * norm
