@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from soids.cli import DIMENSIONS, ENTRIES, Outcome, Trial, main, run, run_all, tabulate
+from soids.cli import main
+from soids.cli.reproduce import DIMENSIONS, ENTRIES, Outcome, Trial, run, run_all, tabulate
 
 
 def told(*arguments):
@@ -18,7 +19,7 @@ def told(*arguments):
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
-@pytest.mark.parametrize("command", [[], ["reproduce"], ["reproduce", "figure1"]])
+@pytest.mark.parametrize("command", [[], ["bound"], ["reproduce"], ["reproduce", "figure1"]])
 def test_every_command_explains_itself(command, flag):
     answer = told(*command, flag)
     assert answer.exit_code == 0

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from soids.arrays import Floats, as_number
 from soids.designs import exploratory_design
+from soids.theory import poor_rate, rich_rate
 
 
 @dataclass(frozen=True)
@@ -71,15 +72,13 @@ def cautious(progress: Progress) -> float:
 
 def rich(progress: Progress) -> float:
     """Theorem 2's rate for many data, ``lambda^(2)``."""
-    t = progress.rounds + 1
-    return math.sqrt(3.0 * complexity(progress, t) / (128.0 * progress.dimension * t))
+    return rich_rate(progress.dimension, progress.sparsity, progress.rounds + 1)
 
 
 def poor(progress: Progress) -> float:
     """Theorem 2's rate for few data, ``lambda^(3)``."""
-    t = progress.rounds + 1
-    inner = complexity(progress, t) * math.sqrt(progress.c_min) / (t * math.sqrt(progress.sparsity))
-    return float(inner ** (2 / 3) / (4.0 * 6.0 ** (1 / 3)))
+    now = progress.rounds + 1
+    return poor_rate(progress.dimension, progress.sparsity, now, progress.c_min)
 
 
 def theorem2(progress: Progress) -> float:
@@ -95,12 +94,6 @@ def theorem3(progress: Progress) -> float:
         return min(0.5, many)
     few = s / (3.0 * math.sqrt(6.0) * s / math.sqrt(progress.c_min) + progress.root_ratios)
     return min(0.5, max(many, float(few ** (2 / 3))))
-
-
-def complexity(progress: Progress, rounds: int) -> float:
-    """``C_t = 5 + 2 s log(e d t / s)``."""
-    s = progress.sparsity
-    return 5.0 + 2.0 * s * math.log(math.e * progress.dimension * rounds / s)
 
 
 RATES: dict[str, Rate] = {

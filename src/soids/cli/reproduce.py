@@ -1,4 +1,4 @@
-"""The command ``soids``."""
+"""``soids reproduce``: the experiments of the paper."""
 
 import os
 import signal
@@ -117,13 +117,7 @@ def tabulate(outcomes: dict[Trial, Outcome], horizon: int) -> Table:
     return table
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="soids")
-def main() -> None:
-    """Decide again and again, with many features and few samples."""
-
-
-@main.group()
+@click.group()
 def reproduce() -> None:
     """Run the experiments of the paper."""
 

@@ -1,0 +1,16 @@
+"""The command ``soids``."""
+
+import click
+
+from soids.cli.bound import bound
+from soids.cli.reproduce import reproduce
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="soids")
+def main() -> None:
+    """Decide again and again, with many features and few samples."""
+
+
+main.add_command(bound)
+main.add_command(reproduce)

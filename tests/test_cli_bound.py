@@ -1,0 +1,240 @@
+"""``soids bound``: what it says, in which units, what it reads, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from soids import paper_instance, theory
+from soids.cli import main
+from soids.cli.bound import is_number
+from soids.designs import exploratory_design
+
+
+def told(*arguments):
+    return CliRunner().invoke(main, ["bound", *map(str, arguments)])
+
+
+def summary(*arguments):
+    answer = told(*arguments, "--json")
+    assert answer.exit_code == 0, answer.output
+    return json.loads(answer.output)
+
+
+def words(answer):
+    return " ".join(answer.output.split())
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "actions.npy"
+    np.save(path, paper_instance(20, seed=0).actions)
+    return path
+
+
+PAGE = (Path(__file__).parent.parent / "docs" / "theory.md").read_text(encoding="utf-8")
+PROBLEM = ("--dimension", 100, "--sparsity", 10, "--horizon", 1000)
+
+
+def test_the_numbers_are_those_of_the_theory():
+    said = summary(*PROBLEM, "--c-min", 0.05)
+    bound = theory.theorem2(100, 10, 1000, 0.05)
+    assert (said["rich"], said["poor"], said["additive"]) == bound
+    assert said["bound"] == bound.value
+    assert said["regime"] == said["rate_branch"] == "data-poor"
+    assert said["rate"] == theory.poor_rate(100, 10, 1000, 0.05)
+    assert said["theorem3"] == theory.theorem3_worst(100, 10, 1000, 0.05).value
+    assert said["trivial"] == 2000.0
+    assert said["vacuous"] is True
+    assert said["meaningful_from"] == theory.meaningful_from(100, 10, 0.05)
+
+
+def test_the_table_holds_the_same_in_words():
+    answer = told(*PROBLEM, "--c-min", 0.05)
+    assert answer.exit_code == 0
+    assert "data-poor 104,149 30 (C_T s / C_min)^(1/3) T^(2/3) in force" in words(answer)
+    assert "Vacuous at this horizon: no policy can lose more than 2,000." in words(answer)
+    assert "says more from T = 7,043,499 on" in words(answer)
+    assert "learning rate 0.008291 in the last round, the data-poor branch" in words(answer)
+
+
+def test_far_away_the_bound_says_something():
+    answer = told("--dimension", 20, "--sparsity", 2, "--horizon", 10**9, "--c-min", 0.3)
+    assert "The bound says something: it is 2% of the 2e+09" in words(answer)
+    assert "in the last round, the data-rich branch" in words(answer)
+
+
+def test_early_the_rate_is_capped():
+    said = summary("--dimension", 100, "--sparsity", 10, "--horizon", 2, "--c-min", 1)
+    assert (said["rate"], said["rate_branch"], said["uncapped_from"]) == (0.5, "cap", 5)
+    assert "the cap" in told(*PROBLEM[:4], "--horizon", 2, "--c-min", 1).output
+
+
+def test_without_c_min_it_says_what_is_missing():
+    said = summary(*PROBLEM)
+    assert said["c_min"] is said["poor"] is said["crossover"] is None
+    assert said["regime"] == "data-rich"
+    assert said["poor_at_best"] == theory.theorem2(100, 10, 1000, 1.0).poor
+    assert "give --actions FILE or --c-min NUMBER" in words(told(*PROBLEM))
+
+
+def test_some_problems_are_data_rich_from_the_first_round_on():
+    answer = told("--dimension", 7, "--sparsity", 7, "--horizon", 10, "--c-min", 0.001)
+    assert "terms are equal never data-rich from the first round on" in words(answer)
+
+
+def test_theorem_3_is_left_out_where_it_does_not_hold():
+    dense = ("--dimension", 10, "--sparsity", 6, "--horizon", 10)
+    assert summary(*dense)["theorem3"] is None
+    assert "asks for s <= d / 2" in told(*dense).output
+
+
+def test_c_min_and_dimension_come_from_the_file(file):
+    design = exploratory_design(paper_instance(20, seed=0).actions)
+    said = summary("--sparsity", 2, "--horizon", 1000, "--actions", file)
+    assert (said["dimension"], said["c_min"]) == (20, design.value)
+    assert said["c_min_at_most"] == design.bound
+    answer = told("--sparsity", 2, "--horizon", 1000, "--actions", file)
+    assert "C_min 0.2724 at most 0.2725, certified" in words(answer)
+
+
+@pytest.mark.parametrize("header", ["", "a,b\n", "\ufeffa,b\n", "\n"])
+@pytest.mark.parametrize("blank", [",", ", ", " ", "\t"])
+def test_text_is_read_with_and_without_names(tmp_path, header, blank):
+    path = tmp_path / "actions.csv"
+    rows = [["1", "0"], ["0", "-1"], ["1e-1", "0.5"]]
+    text = header.replace(",", blank) + "\n".join(blank.join(row) for row in rows)
+    path.write_text(text, encoding="utf-8")
+    said = summary("--sparsity", 1, "--horizon", 10, "--actions", path)
+    assert said["c_min"] == pytest.approx(0.5, abs=1e-4)
+
+
+def test_actions_that_do_not_span_leave_the_data_rich_term(tmp_path):
+    path = tmp_path / "flat.npy"
+    np.save(path, np.random.default_rng(0).uniform(-1, 1, (8, 10)))
+    command = ("--sparsity", 1, "--horizon", 10, "--actions", path)
+    said = summary(*command)
+    assert said["c_min"] is said["poor"] is None
+    assert "The actions do not span the space, or only just: C_min is 0" in words(told(*command))
+
+
+def test_units_of_actions_and_rewards_do_not_matter(tmp_path):
+    actions = paper_instance(20, seed=0).actions
+    actions = actions / np.abs(actions).max()
+    paths = tmp_path / "one.npy", tmp_path / "eight.npy"
+    for path, size in zip(paths, (1.0, 8.0), strict=True):
+        np.save(path, size * actions)
+    problem = ("--sparsity", 2, "--horizon", 1000, "--noise", 1)
+    one = summary(*problem, "--actions", paths[0], "--radius", 10)
+    eight = summary(*problem, "--actions", paths[1], "--radius", 1.25)
+    assert one["c_min"] == pytest.approx(eight["c_min"])
+    assert one["bound"] == pytest.approx(eight["bound"])
+    assert one["unit"] == eight["unit"] == 10.0
+    assert one["trivial"] == eight["trivial"] == 20_000.0
+    thrice = summary(*problem[:4], "--actions", paths[0], "--radius", 30, "--noise", 3)
+    assert thrice["bound"] == pytest.approx(3 * one["bound"])
+    assert thrice["meaningful_from"] == one["meaningful_from"]
+    answer = told(*problem, "--actions", paths[1], "--radius", 1.25)
+    assert "The actions leave [-1, 1]^d: divided by 8" in words(answer)
+    assert "Regret is in your units, 10 times the theorems'" in words(answer)
+
+
+def test_loud_noise_makes_the_bound_larger_and_the_trivial_one_not():
+    quiet, loud = (summary(*PROBLEM, "--noise", noise) for noise in (1, 5))
+    assert loud["bound"] == 5 * quiet["bound"]
+    assert loud["trivial"] == quiet["trivial"]
+    assert loud["meaningful_from"] > quiet["meaningful_from"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--dimension", 100, "--sparsity", 200, "--horizon", 10), "must be in 1..100, got 200"),
+        (("--dimension", 100, "--sparsity", 10, "--horizon", 0), "horizon must be at least 1"),
+        (("--dimension", 0, "--sparsity", 10, "--horizon", 10), "dimension must be at least 1"),
+        (("--sparsity", 10, "--horizon", 10), "Missing option '--dimension'"),
+        ((*PROBLEM, "--c-min", -1), "c_min must be above 0, got -1"),
+        ((*PROBLEM, "--c-min", 0), "c_min must be above 0, got 0"),
+        ((*PROBLEM, "--c-min", 1.5), "c_min must be at most 1"),
+        ((*PROBLEM, "--c-min", "nan"), "c_min must be finite"),
+        ((*PROBLEM, "--radius", 0), "radius must be above 0"),
+        ((*PROBLEM, "--noise", -1), "noise must be at least 0"),
+        ((*PROBLEM, "--actions", "nowhere.npy"), "'nowhere.npy' does not exist"),
+    ],
+)
+def test_what_makes_no_sense_is_an_error_of_usage(arguments, message):
+    answer = told(*arguments)
+    assert answer.exit_code == 2
+    assert message in words(answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"", "no line of numbers"),
+        ("a.csv", b"x,y\n", "no line of numbers"),
+        ("a.csv", b"1,2\n3\n", "number of columns changed"),
+        ("a.csv", b"1,2\n3,four\n", "could not convert string 'four'"),
+        ("a.csv", b"1,2\n3,nan\n", "actions[1, 1] must be finite"),
+        ("a.csv", b"1,2,3\n", "actions must have shape (K, 2), one action a row, got (1, 3)"),
+        ("a.txt", b"once upon a time\nthere were no numbers\n", "could not convert string 'there'"),
+        ("a.npz", b"PK\x03\x04\xff\xfe", "this is neither"),
+        ("a.npy", b"", "reading magic string"),
+        ("a.npy", b"1,2\n3,4\n", "magic string is not correct"),
+        ("a.npy", np.ones((0, 2)), "at least one action"),
+        ("a.npy", np.ones(2), "actions must have shape (K, 2)"),
+        ("a.npy", np.ones((3, 2), dtype=complex), "real numbers"),
+        ("a.npy", np.array([[{}, {}]]), "Object arrays cannot be loaded"),
+    ],
+)
+def test_files_that_hold_no_actions_are_refused(tmp_path, name, content, message):
+    path = tmp_path / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        np.save(path, content, allow_pickle=True)
+    answer = told("--dimension", 2, "--sparsity", 1, "--horizon", 10, "--actions", path)
+    assert answer.exit_code == 2
+    assert message.replace(" ", "") in answer.output.replace(" ", "").replace("\n", "")
+
+
+def test_a_single_number_is_no_menu(tmp_path):
+    path = tmp_path / "a.npy"
+    np.save(path, np.float64(3.0))
+    answer = told("--sparsity", 1, "--horizon", 10, "--actions", path)
+    assert answer.exit_code == 2
+    assert "actions must have shape" in words(answer)
+
+
+def test_a_file_and_a_number_contradict_each_other(file):
+    answer = told(*PROBLEM, "--actions", file, "--c-min", 0.1)
+    assert answer.exit_code == 2
+    assert "--actions and --c-min exclude each other" in words(answer)
+
+
+def values(text):
+    """The words of a text, those that are numbers as numbers known to a thousandth."""
+    read = (word.replace(",", "") for word in text.split())
+    return [pytest.approx(float(word), rel=1e-3) if is_number(word) else word for word in read]
+
+
+def test_the_page_shows_what_the_command_prints(tmp_path):
+    path = tmp_path / "actions.npy"
+    np.save(path, paper_instance(100, seed=0).actions)
+    answer = told("--sparsity", 10, "--horizon", 1000, "--actions", path)
+    shown = PAGE.split("--actions actions.npy\n")[1].split("```")[0]
+    assert values(shown) == [
+        float(word) if is_number(word) else word for word in answer.output.replace(",", "").split()
+    ]
+
+
+@pytest.mark.parametrize("dimension", [20, 40, 100])
+def test_the_page_shows_what_the_theorems_say_about_the_experiment(tmp_path, dimension):
+    path = tmp_path / "actions.npy"
+    np.save(path, paper_instance(dimension, seed=0).actions)
+    said = summary("--sparsity", dimension // 10, "--horizon", 1000, "--actions", path)
+    columns = ("c_min", "rich", "poor", "additive", "bound", "theorem3", "crossover")
+    row = PAGE.split(f"| {dimension}, {dimension // 10} |")[1].split("\n")[0].replace("|", " ")
+    assert values(row) == [said[column] for column in (*columns, "meaningful_from")]
