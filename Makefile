@@ -57,11 +57,13 @@ mutants: $(VENV)/.dev $(VENV)/.fresh ## break the code on purpose: do the tests 
 	$(say) mutants 'tests/mutants.py'
 	@$(BIN)/python tests/mutants.py
 
-bench: $(VENV)/.dev $(VENV)/.fresh ## measure mixing and speed
+bench: $(VENV)/.dev $(VENV)/.fresh ## measure mixing, speed and designs
 	$(say) bench 'mixing'
 	@$(BIN)/python benchmarks/mixing.py
 	$(say) bench 'speed'
 	@$(BIN)/python benchmarks/speed.py
+	$(say) bench 'designs'
+	@$(BIN)/python benchmarks/designs.py
 
 lock: $(VENV)/.python ## renew the lock files
 	$(say) lock 'requirements.lock, requirements-dev.lock'

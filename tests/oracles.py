@@ -5,7 +5,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
 from soids.arrays import Floats
@@ -273,29 +272,3 @@ def simplex_grid(size: int, steps: int) -> Floats:  # (n, size)
     bars = itertools.combinations(range(steps + size - 1), size - 1)
     edges = np.array([(-1, *bar, steps + size - 1) for bar in bars])
     return (np.diff(edges, axis=1) - 1) / steps
-
-
-def softest_design(actions: Floats, sharpness: float = 1e4) -> float:
-    """C_min by a general solver: the smallest eigenvalue, smoothed, over the simplex.
-
-    ``-log(tr exp(-b M)) / b`` lies within ``log(d) / b`` below the smallest eigenvalue of M, and is
-    concave in the weights; the sharpness ``b`` is raised step by step, each solved from the last.
-    """
-
-    def moment(weights: Floats) -> Floats:
-        return actions.T @ (weights[:, None] * actions)
-
-    def loss(weights: Floats, b: float) -> tuple[float, Floats]:
-        values, vectors = np.linalg.eigh(moment(weights))
-        shares = np.exp(-b * (values - values[0]))
-        dual = (vectors * (shares / shares.sum())) @ vectors.T
-        soft = values[0] - math.log(shares.sum()) / b
-        return -soft, -((actions @ dual) * actions).sum(axis=1)
-
-    weights = np.full(len(actions), 1.0 / len(actions))
-    for b in np.geomspace(1.0, sharpness, 9):
-        weights = minimize(
-            loss, weights, (b,), "SLSQP", True, bounds=[(0.0, 1.0)] * len(weights),
-            constraints={"type": "eq", "fun": lambda w: w.sum() - 1.0},
-        ).x  # fmt: skip
-    return float(np.linalg.eigvalsh(moment(weights))[0])

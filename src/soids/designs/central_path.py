@@ -1,0 +1,176 @@
+"""Least total weight on actions that meets a convex criterion, with a certificate.
+
+All designs are of one kind: minimise ``sum(w)`` over weights ``w >= 0`` for which the moments
+``Q = sum_k w_k a_k a_k'`` are large enough. Newton's method follows the minimisers of
+``pressure * sum(w) + barrier(w) - sum(log(w))`` as the pressure grows; actions that the dual matrix
+finds wanting join on the way, so that long menus cost little.
+
+Notation
+    rows     (K, d)  actions, in any basis
+    weights  (K,)    not normalised: their total is what is minimised
+    scores   (K,)    ``a_k' M a_k`` for a dual matrix M: at the optimum, the same wherever w_k > 0
+"""
+
+import math
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, qr
+
+from soids.arrays import Floats, Ints
+
+CLOSE = 1.0  # squared Newton decrement below which steps converge quadratically
+PATIENCE = 100  # steps for one pressure: several times what any menu tried has needed
+FINEST = 1e-7  # relative gap: double precision certifies little below
+
+
+class Dual(NamedTuple):
+    """Bounds on the least total: ``reach / max(scores) <= least <= total``."""
+
+    total: float  # of the weights, shrunk until they only just meet the criterion
+    matrix: Floats  # (d, d)  its scores are minus the slopes of the barrier
+    reach: float
+
+
+class Criterion(Protocol):
+    """What moments must satisfy. Twice the identity always does."""
+
+    def barrier(self, rows: Floats, weights: Floats) -> float:
+        """Infinite where the criterion is not met."""
+
+    def derivatives(self, rows: Floats, weights: Floats) -> tuple[Floats, Floats]:
+        """The slopes (K,) and the hessian (K, K) of the barrier."""
+
+    def dual(self, rows: Floats, weights: Floats) -> Dual:
+        """What weights inside the barrier prove."""
+
+
+class Answer(NamedTuple):
+    """Weights that meet the criterion, and bounds on the least total."""
+
+    weights: Floats  # (K,)  normalised to one
+    total: float
+    bound: float
+
+    @property
+    def gap(self) -> float:
+        return self.total / self.bound - 1.0
+
+
+def least_total(criterion: Criterion, rows: Floats, tolerance: float) -> Answer:
+    """The least total weight that meets the criterion, to a relative tolerance if numbers allow.
+
+    The rows must span the space.
+    """
+    working = opening(rows)
+    weights = safe_weights(rows[working])
+    pressure = sum(rows[working].shape) / weights.sum()
+    best, _ = certify(criterion, rows, working, weights)
+    patience = PATIENCE
+    while patience and best.gap > tolerance:
+        patience -= 1
+        try:
+            step, decrement = newton_step(criterion, rows[working], weights, pressure)
+        except np.linalg.LinAlgError:  # the pressure is at the limit of precision
+            break
+        weights = descend(criterion, rows[working], weights, pressure, step, decrement)
+        if decrement > CLOSE:
+            continue
+        here, scores = certify(criterion, rows, working, weights)
+        best = min(best, here, key=lambda answer: answer.gap)
+        price = sum(rows[working].shape) / weights.sum()  # over the pressure: the gap to expect
+        enough = price * (1.0 + 2.0 / max(tolerance, FINEST))
+        wanting = newcomers(scores, working, pressure + price, limit=max(rows.shape[1], 20))
+        if len(wanting):
+            working = np.concatenate([working, wanting])
+            weights = np.concatenate([weights, np.full(len(wanting), 1.0 / pressure)])
+            patience = PATIENCE
+        elif pressure < enough:
+            pressure = min(10.0 * pressure, enough)
+            patience = PATIENCE
+    return best
+
+
+def certify(
+    criterion: Criterion, rows: Floats, working: Ints, weights: Floats
+) -> tuple[Answer, Floats]:
+    """What the weights of a working set prove about all rows, and the scores of these."""
+    dual = criterion.dual(rows[working], weights)
+    scores = ((rows @ dual.matrix) * rows).sum(axis=1)
+    spread = np.zeros(len(rows))
+    spread[working] = weights / weights.sum()
+    return Answer(spread, dual.total, dual.reach / float(scores.max())), scores
+
+
+def opening(rows: Floats) -> Ints:
+    """A first working set: actions that span the space, and the longest."""
+    dimension = rows.shape[1]
+    lengths = np.linalg.norm(rows, axis=1)
+    units = rows / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    _, order = qr(units.T, mode="r", pivoting=True)
+    longest = np.argsort(-lengths, kind="stable")[: max(4 * dimension, 100)]
+    return np.union1d(order[:dimension], longest)
+
+
+def safe_weights(rows: Floats) -> Floats:
+    """Weights whose moments are at least twice the identity, of all lengths of actions alike."""
+    squares = (rows**2).sum(axis=1)
+    weights: Floats = 1.0 / np.where(squares > 0.0, squares, 1.0)
+    return weights * (2.0 / float(np.linalg.eigvalsh(moments(rows, weights))[0]))
+
+
+def moments(rows: Floats, weights: Floats) -> Floats:
+    """The second moments ``sum_k w_k a_k a_k'``."""
+    matrix: Floats = rows.T @ (weights[:, None] * rows)
+    return matrix
+
+
+def newcomers(scores: Floats, working: Ints, pressure: float, limit: int) -> Ints:
+    """The highest scores outside the working set among those that no weight could explain."""
+    outside = scores.copy()
+    outside[working] = -math.inf
+    first = np.argsort(-outside, kind="stable")[:limit]
+    return first[outside[first] > pressure]
+
+
+def newton_step(
+    criterion: Criterion, rows: Floats, weights: Floats, pressure: float
+) -> tuple[Floats, float]:
+    """The Newton direction relative to the weights, and its squared decrement."""
+    slopes, hessian = criterion.derivatives(rows, weights)
+    slopes = weights * (pressure + slopes) - 1.0
+    hessian *= weights[:, None]
+    hessian *= weights
+    # Like actions make the rest singular, and at high pressure the ones would drown in rounding.
+    hessian[np.diag_indices_from(hessian)] *= 1.0 + 1e-14
+    hessian[np.diag_indices_from(hessian)] += 1.0
+    step: Floats = -cho_solve(cho_factor(hessian, lower=True, overwrite_a=True), slopes)
+    return step, -float(slopes @ step)
+
+
+def descend(
+    criterion: Criterion,
+    rows: Floats,
+    weights: Floats,
+    pressure: float,
+    step: Floats,
+    decrement: float,
+) -> Floats:
+    """The weights after as much of the step as stays inside and lowers the objective."""
+
+    def objective(weights: Floats) -> float:
+        inside = pressure * weights.sum() - np.log(weights).sum()
+        return float(inside) + criterion.barrier(rows, weights)
+
+    before = objective(weights)
+    length = min(1.0, 0.95 / max(-float(step.min()), 1e-300))
+    while length > 1e-12:
+        after: Floats = weights * (1.0 + length * step)
+        lowered = objective(after)
+        # Close to the centre the objective changes by less than its rounding: Newton is right.
+        if lowered <= before - 0.1 * length * decrement:
+            return after
+        if decrement < 1e-3 and math.isfinite(lowered):
+            return after
+        length *= 0.5
+    return weights
