@@ -1,5 +1,6 @@
 """Clouds weighted and carried from target to target, against exact answers."""
 
+import itertools
 import math
 from functools import partial
 
@@ -19,6 +20,7 @@ from oracles import (
     noise_nodes,
     relaxed_grid,
 )
+from soids.evidence import Evidence
 from soids.posteriors import Relaxed, SpikeSlab, Subset, Tuning
 from soids.posteriors.smc import Cloud, aimed, start
 
@@ -128,3 +130,32 @@ def test_clouds_that_meet_all_evidence_at_once_are_exact(oracle, posterior):
         for rng in np.random.default_rng(4).spawn(CLOUDS)
     ]
     assert_clouds_are_exact(clouds, exact, past)
+
+
+@pytest.mark.parametrize("eta", [1.0, 0.5])
+def test_the_evidence_is_the_average_likelihood_over_the_prior(eta):
+    """Against integrals over a segment and a square of the l1 ball of radius 2, d = 3, s = 2."""
+    rng = np.random.default_rng(0)
+    actions = rng.uniform(-1, 1, (12, 3))
+    rewards = actions @ [1.2, -0.5, 0.0] + 0.7 * rng.standard_normal(12)
+    line = np.linspace(-2.0, 2.0, 801)
+    masses = {1: 0.5 / 3, 2: 0.25 / 3}  # 2^-k / C(3, k)
+    total = 0.0
+    for size, mass in masses.items():
+        for support in itertools.combinations(range(3), size):
+            points = np.array(list(itertools.product(line, repeat=size)))
+            points = points[np.abs(points).sum(axis=1) <= 2.0]
+            misfits = ((points @ actions[:, support].T - rewards) ** 2).sum(axis=1)
+            total += mass / 0.75 * np.exp(-0.5 * eta * misfits / 0.49).mean()
+    posterior = Subset(3, sparsity=2, radius=2.0, noise=0.7)
+
+    def estimate(seed):
+        cloud, mind, evidence = None, np.random.default_rng(seed), Evidence.empty(3)
+        for action, reward in zip(actions, rewards, strict=True):
+            evidence = evidence.note(action, reward)
+            cloud = posterior.update(cloud, evidence, Tuning(eta, 0.0, 200, 1), mind)
+        return cloud.log_evidence()
+
+    ratios = np.exp([estimate(seed) - np.log(total) for seed in range(40)])
+    assert ratios.std() < 0.5
+    assert abs(ratios.mean() - 1.0) < 4.0 * ratios.std(ddof=1) / np.sqrt(40)  # unbiased

@@ -3,17 +3,38 @@
 from soids.bandits import SparseLinearBandit, paper_instance
 from soids.policies import POLICIES
 from soids.policies.checkpoint import load, save
+from soids.policies.committing import ESTC, PopArt
+from soids.policies.confidence import FrequentistIDS, LinUCB
+from soids.policies.elimination import PopArtElimination
+from soids.policies.estimation import E2D
+from soids.policies.lasso import Greedy
+from soids.policies.linear import LinTS, OracleThompson
+from soids.policies.otcs import OTCS
 from soids.policies.posterior import FGTS, SOIDS, SparseIDS, Thompson
+from soids.policies.uniform import Uniform
+from soids.regression.forecaster import Forecaster
 from soids.simulation.play import Trace, play
 
 __all__ = [
+    "E2D",
+    "ESTC",
     "FGTS",
+    "OTCS",
     "POLICIES",
     "SOIDS",
+    "Forecaster",
+    "FrequentistIDS",
+    "Greedy",
+    "LinTS",
+    "LinUCB",
+    "OracleThompson",
+    "PopArt",
+    "PopArtElimination",
     "SparseIDS",
     "SparseLinearBandit",
     "Thompson",
     "Trace",
+    "Uniform",
     "load",
     "paper_instance",
     "play",

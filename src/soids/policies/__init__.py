@@ -2,11 +2,30 @@
 
 from typing import Any
 
+from soids.policies.committing import ESTC, PopArt
+from soids.policies.confidence import FrequentistIDS, LinUCB
+from soids.policies.elimination import PopArtElimination
+from soids.policies.estimation import E2D
+from soids.policies.lasso import Greedy
+from soids.policies.linear import LinTS, OracleThompson
+from soids.policies.otcs import OTCS
 from soids.policies.posterior import FGTS, SOIDS, SparseIDS, Thompson
+from soids.policies.uniform import Uniform
 
 POLICIES: dict[str, type[Any]] = {
     "soids": SOIDS,
     "fgts": FGTS,
     "sparse_ids": SparseIDS,
     "thompson": Thompson,
+    "e2d": E2D,
+    "linucb": LinUCB,
+    "frequentist_ids": FrequentistIDS,
+    "otcs": OTCS,
+    "lints": LinTS,
+    "oracle_thompson": OracleThompson,
+    "estc": ESTC,
+    "popart": PopArt,
+    "popart_elimination": PopArtElimination,
+    "greedy": Greedy,
+    "uniform": Uniform,
 }

@@ -220,17 +220,18 @@ class PosteriorPolicy(ABC):
         """The distribution over actions to draw from."""
 
     def _learning_rate(self, menu: Menu) -> float:
-        memory = self.memory
-        sparsity = self._told("sparsity")
-        if sparsity is None:
-            sparsity = 1.0
-            if memory.belief is not None:
-                sparsity = max(sparsity, float(memory.belief.particles().inclusion().sum()))
         progress = Progress(
-            self.ledger.evidence.rounds, self.dimension, sparsity,
-            memory.ratios, memory.root_ratios, menu.actions,
+            self.ledger.evidence.rounds, self.dimension, self._sparsity(),
+            self.memory.ratios, self.memory.root_ratios, menu.actions,
         )  # fmt: skip
         return as_number(self._rate(progress), "rate", 0.0)
+
+    def _sparsity(self) -> float:
+        """The sparsity as told, or as believed."""
+        sparsity, belief = self._told("sparsity"), self.memory.belief
+        if sparsity is not None:
+            return float(sparsity)
+        return 1.0 if belief is None else max(1.0, float(belief.particles().inclusion().sum()))
 
     def _update(self, rate: float, rng: np.random.Generator) -> Belief:
         memory, evidence = self.memory, self.ledger.evidence

@@ -7,6 +7,8 @@ import numpy as np
 
 from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
+from soids.policies.committing import Explored, Phase, Sample
+from soids.policies.otcs import Converted
 from soids.policies.policy import Decision, Information
 from soids.policies.posterior import Memory
 from soids.posteriors import POSTERIORS
@@ -14,12 +16,13 @@ from soids.posteriors.gaussian import Draws
 from soids.posteriors.prior import Noise, Prior, Span
 from soids.posteriors.smc import Cloud
 from soids.posteriors.target import Target
+from soids.regression.forecaster import Foresight
 
 RECORDS: dict[str, Any] = {
     record.__name__: record
     for record in (
-        Menu, Evidence, Information, Decision, Memory,
-        Cloud, Target, Prior, Span, Noise, Draws, *POSTERIORS.values(),
+        Menu, Evidence, Information, Decision, Memory, Converted, Explored, Sample, Phase,
+        Foresight, Cloud, Target, Prior, Span, Noise, Draws, *POSTERIORS.values(),
     )
 }  # fmt: skip
 

@@ -91,7 +91,7 @@ def catoni(values: Floats, scale: Floats) -> Floats:  # (d,)
         middle = 0.5 * (low + high)
         above = influence(scale * (values - middle)).sum(axis=0) > 0.0
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return 0.5 * (low + high)
+    return np.asarray(0.5 * (low + high))
 
 
 def influence(deviation: Floats) -> Floats:

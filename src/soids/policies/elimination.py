@@ -1,0 +1,119 @@
+"""Recover the support once, then eliminate actions phase by phase on that support alone."""
+
+import math
+
+import numpy as np
+
+from soids.arrays import SMALLEST, Bools, Floats, Ints, as_number, as_share
+from soids.designs import Design, optimal_design, popart_design
+from soids.evidence import Menu
+from soids.information import Mixture, Spread, greedy
+from soids.policies.committing import (
+    Committing,
+    Phase,
+    Plan,
+    Sample,
+    check_length,
+    drawn,
+    largest,
+    planned,
+    shortest,
+)
+from soids.regression.popart import warm_popart
+
+
+class PopArtElimination(Committing):
+    """Restricted phase elimination (Jang, Zhang, Jun 2022) on the support that Warm-PopArt finds.
+
+    Needs the least size of a coefficient that matters, ``signal``, to know how long to explore, or
+    the length of the ``exploration``; and the same actions in every round. In phase l every action
+    that may be best is played by a G-optimal design until its reward is known within
+    ``reward_bound / 2**l``, and those that are then worse by more than twice as much are dropped.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        reward_bound: float,
+        signal: float | None = None,
+        exploration: int | None = None,
+        horizon: int | None = None,
+        sparsity: int | None = None,
+        noise: float = 1.0,
+        delta: float = 0.05,
+    ) -> None:
+        super().__init__(dimension)
+        self.exploration, self.horizon, self.sparsity = exploration, horizon, sparsity
+        self.reward_bound = as_number(reward_bound, "reward_bound", 0.0, strict=True)
+        self.signal = None if signal is None else as_number(signal, "signal", 0.0, strict=True)
+        self.noise, self.delta = as_number(noise, "noise", SMALLEST), as_share(delta, "delta")
+        self.plan = planned(dimension, exploration, horizon, sparsity, reward_bound, self.noise)
+        if isinstance(self.plan, int):
+            check_length(self.plan, shortest(dimension, self.delta, warm=True))
+        elif signal is None:
+            raise ValueError("exploration must be given, or else signal told")
+
+    def _design(self, menu: Menu) -> Design:
+        return popart_design(menu.actions)
+
+    def _theory(self, menu: Menu, plan: Plan) -> float:
+        """Rounds after which the pilot errs by less than the noise, and coefficients by less than
+        half the signal.
+
+        Both follow from the thresholds of PopArt, which are at most sqrt(8 variance certainty / n)
+        on half of n rounds.
+        """
+        spread = self._design(menu).value
+        certainty = math.log(4 * self.dimension / self.delta)
+        pilot = plan.sparsity * largest(menu) / plan.noise
+        variance = plan.reward_bound**2 + plan.noise**2
+        signal = self.signal or 0.0
+        return max(
+            32.0 * pilot**2 * variance * spread * certainty,
+            64.0 * plan.noise**2 * spread * certainty / signal**2,
+            4 * shortest(self.dimension, self.delta, warm=True),
+        )
+
+    def _estimate(self, samples: tuple[Sample, ...]) -> Floats:
+        found = drawn(samples, self.dimension)
+        return warm_popart(found, self.reward_bound, self.noise, self.delta)
+
+    def _committed(self, menu: Menu) -> Mixture:
+        if self.memory.samples and not menu.same(self.memory.samples[0].menu):
+            raise ValueError("actions must be the same in every round for phase elimination")
+        support = np.flatnonzero(self.theta())
+        rows = menu.actions[:, support]
+        if not rows.any():
+            return greedy(np.zeros(len(rows)))
+        phase = self.memory.phase or self._phase(1, np.ones(len(rows), dtype=bool), rows)
+        while self.ledger.evidence.rounds - phase.before.rounds >= phase.due:
+            phase = self._phase(phase.number + 1, self._survivors(phase, support, rows), rows)
+        if not phase.left.any():  # all is played, and some rewards are yet to come
+            self.memory = self.memory._replace(phase=phase)
+            return greedy(phase.alive.astype(np.float64))
+        one = np.arange(len(rows)) == phase.left.argmax()
+        self.memory = self.memory._replace(phase=phase._replace(left=phase.left - one))
+        return Spread(one.astype(np.float64))
+
+    def _phase(self, number: int, alive: Bools, rows: Floats) -> Phase:
+        """The phase in which those alive are told apart to half the accuracy of the last one."""
+        design = optimal_design(rows[alive])
+        certainty = math.log(2.0 * len(rows) * number * (number + 1) / self.delta)
+        ratio = self.noise / self._accuracy(number)
+        left = np.zeros(len(rows), dtype=np.int64)
+        left[alive] = np.ceil(2.0 * design.value * ratio**2 * certainty * design.weights)
+        return Phase(number, alive, left, int(left.sum()), self.ledger.evidence)
+
+    def _survivors(self, phase: Phase, support: Ints, rows: Floats) -> Bools:
+        """Those that the rewards of a phase leave among the possibly best."""
+        now, before = self.ledger.evidence, phase.before
+        kept = np.ix_(support, support)
+        gram, moment = (now.gram - before.gram)[kept], (now.moment - before.moment)[support]
+        values: Floats = rows @ np.linalg.lstsq(gram, moment)[0]
+        enough = float(values[phase.alive].max()) - 2.0 * self._accuracy(phase.number)
+        return phase.alive & (values >= enough)
+
+    def _accuracy(self, number: int) -> float:
+        """How well rewards are known after a phase."""
+        return self.reward_bound * 2.0**-number

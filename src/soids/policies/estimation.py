@@ -1,0 +1,96 @@
+"""Estimation to decisions: the least worst-case regret that information does not excuse."""
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+
+from soids.arrays import Floats, as_number
+from soids.information import Mixture, Spread
+from soids.policies.posterior import Outlook, PosteriorPolicy
+from soids.theory import complexity
+
+PRICES = {"theory": (1.0,), "saddle": (0.25, 0.5, 1.0, 2.0, 4.0)}  # tried, in units of theory's
+
+
+class E2D(PosteriorPolicy):
+    """The decision-estimation coefficient (Foster et al. 2021), over the cloud of particles.
+
+    Plays the distribution with the least worst case, over all particles, of regret minus ``gamma``
+    times the information that tells the particle from the mean. ``gamma`` is a number (reward per
+    nat), ``"theory"`` (which balances dimension against what is left to learn), or ``"saddle"``:
+    the price for which regret plus the price of the information yet due, ``C_t / t`` nats a round,
+    is least (Kirschner et al. 2023), at five linear programs a round.
+    """
+
+    optimistic = False
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        sparsity: int | None = None,
+        radius: float | None = None,
+        noise: float | None = None,
+        posterior: str | Any = "subset",
+        eta: float = 1.0,
+        gamma: float | str = "theory",
+        particles: int = 100,
+        sweeps: int = 1,
+    ) -> None:
+        super().__init__(
+            dimension, sparsity=sparsity, radius=radius, noise=noise, posterior=posterior, eta=eta,
+            particles=particles, sweeps=sweeps,
+        )  # fmt: skip
+        if isinstance(gamma, str):
+            if gamma not in PRICES:
+                raise ValueError(
+                    f"gamma must be a number or one of {', '.join(PRICES)}, got {gamma!r}"
+                )
+        else:
+            gamma = as_number(gamma, "gamma", 0.0)
+        self.gamma = gamma
+
+    def _mixture(self, outlook: Outlook) -> Mixture:
+        alive = outlook.weights > 0.0
+        mean = outlook.weights @ outlook.rewards
+        rewards = outlook.rewards[alive]
+        regret = rewards.max(axis=1, keepdims=True) - rewards
+        nats = 0.5 * ((rewards - mean) / outlook.noise) ** 2
+        if not isinstance(self.gamma, str):
+            return least_worst(regret - self.gamma * nats)[0]
+        rounds = self.ledger.evidence.rounds + 1
+        left = complexity(self.dimension, self._sparsity(), rounds)  # nats to learn in all
+        price = outlook.noise * math.sqrt(0.5 * self.dimension * rounds / left)
+        found = []
+        for factor in PRICES[self.gamma]:
+            gamma = factor * price
+            mixture, worst = least_worst(regret - gamma * nats)
+            found.append((worst + gamma * left / rounds, factor, mixture))
+        return min(found, key=lambda candidate: candidate[:2])[2]
+
+
+def least_worst(losses: Floats) -> tuple[Spread, float]:
+    """The distribution over columns with the least largest expected loss over rows, and that loss.
+
+    A matrix game, hence a linear program.
+
+    >>> game, value = least_worst(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> game.masses.tolist(), value
+    ([0.5, 0.5], 0.5)
+    """
+    rows, columns = losses.shape
+    unit = float(np.abs(losses).max()) or 1.0  # the solver's tolerances are absolute
+    solved = linprog(
+        np.append(np.zeros(columns), 1.0),
+        A_ub=np.column_stack([losses / unit, -np.ones(rows)]),
+        b_ub=np.zeros(rows),
+        A_eq=np.append(np.ones(columns), 0.0)[None],
+        b_eq=np.ones(1),
+        bounds=[(0.0, None)] * columns + [(None, None)],
+    )
+    if solved.x is None or solved.fun is None:
+        raise FloatingPointError(f"the game over actions could not be solved: {solved.message}")
+    masses = np.maximum(solved.x[:-1], 0.0)
+    return Spread(masses / masses.sum()), unit * float(solved.fun)

@@ -1,0 +1,52 @@
+"""Every policy in the dictionary, each with what it must be told to exist."""
+
+import inspect
+from functools import partial
+
+import pytest
+
+from soids import POLICIES
+from soids.posteriors import POSTERIORS
+
+NEEDED = {
+    "linucb": {"norm": 2.0},
+    "frequentist_ids": {"norm": 2.0},
+    "otcs": {"sparsity": 1, "radius": 2.0},
+    "oracle_thompson": {"support": None},
+    "estc": {"exploration": 20},
+    "popart": {"reward_bound": 2.0, "exploration": 30},
+    "popart_elimination": {"reward_bound": 2.0, "exploration": 30},
+}
+SPANNING = ("estc", "popart", "popart_elimination")  # they refuse menus that do not span
+
+
+def make(name, posterior, dimension, **told):
+    """A policy, told what it needs and what else of this it takes."""
+    family = POLICIES[name]
+    settings = dict(NEEDED.get(name, {}))
+    if "support" in settings:
+        settings["support"] = (min(1, dimension - 1),)
+    if posterior is not None:
+        settings["posterior"] = posterior
+    known = inspect.signature(family).parameters
+    settings |= {setting: value for setting, value in told.items() if setting in known}
+    return family(dimension, **settings)
+
+
+def members(*without):
+    """One parameter for each policy, times each posterior if it takes one."""
+    return [
+        pytest.param(
+            partial(make, name, posterior), id=name if posterior is None else f"{name}-{posterior}"
+        )
+        for name, family in POLICIES.items()
+        for posterior in (
+            POSTERIORS if "posterior" in inspect.signature(family).parameters else [None]
+        )
+        if name not in without
+    ]
+
+
+def name_of(family):
+    """The name of the policy that a parameter makes."""
+    return family.args[0]

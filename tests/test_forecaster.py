@@ -1,0 +1,67 @@
+"""The sparse forecaster: what it predicts, and that it competes with the best sparse parameter."""
+
+import numpy as np
+import pytest
+
+from soids import Forecaster
+from soids.posteriors import Subset, Tuning
+from test_ridge import recorded
+
+
+def test_predictions_are_means_of_the_plain_posterior():
+    rng = np.random.default_rng(0)
+    actions = rng.uniform(-1, 1, (8, 4))
+    answers = 2.0 * actions[:, 1]
+    forecaster, mind = Forecaster(4, sparsity=1, radius=3.0, noise=0.5), np.random.default_rng(1)
+    for row, answer in zip(actions, answers, strict=True):
+        forecaster.note(row, answer)
+    forecaster.think(mind)
+    posterior = Subset(4, sparsity=1, radius=3.0, noise=0.5)
+    tuning = Tuning(1.0, 0.0, 100, 1)
+    cloud = posterior.update(None, recorded(actions, answers), tuning, np.random.default_rng(1))
+    mean = cloud.particles().mean()
+    assert forecaster.predict(np.eye(4)).tolist() == mean.tolist()
+    assert float(forecaster.predict(actions[0])) == pytest.approx(float(actions[0] @ mean))
+
+
+def test_before_any_answer_it_predicts_nothing():
+    assert float(Forecaster(3).predict([1.0, 2.0, 3.0])) == 0.0
+    assert Forecaster(3).log_evidence() == 0.0
+
+
+@pytest.mark.parametrize("told", [{}, {"sparsity": 2, "radius": 4.0, "noise": 0.5}], ids=str)
+def test_regret_in_squared_loss_is_that_of_a_few_features_not_of_all(told):
+    """At d = 60, n = 100: ridge regression with any penalty loses several times as much."""
+    rng = np.random.default_rng(0)
+    actions = rng.uniform(-1, 1, (100, 60))
+    means = 2.0 * actions[:, 3] - 2.0 * actions[:, 40]
+    answers = means + 0.5 * rng.standard_normal(100)
+    forecaster, own, dense = Forecaster(60, **told), 0.0, np.zeros(4)
+    precisions = [penalty * np.eye(60) for penalty in (0.01, 0.1, 1.0, 10.0)]
+    moment = np.zeros(60)
+    for row, answer in zip(actions, answers, strict=True):
+        own += (float(forecaster.predict(row)) - answer) ** 2
+        ridges = [row @ np.linalg.solve(precision, moment) for precision in precisions]
+        dense += (np.array(ridges) - answer) ** 2
+        forecaster.learn(row, answer, rng)
+        moment += answer * row
+        precisions = [precision + np.outer(row, row) for precision in precisions]
+    best = ((answers - means) ** 2).sum()
+    assert own - best < 0.25 * (dense - best).min()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda f, rng: f.predict([1.0, 2.0]), r"must have shape \(K, 3\)"),
+        (lambda f, rng: f.predict([1.0, np.nan, 0.0]), "must be finite"),
+        (lambda f, rng: f.learn([1.0, 0.0, 0.0], np.nan, rng), "answer must be finite"),
+        (lambda f, rng: f.learn([1.0, 0.0], 1.0, rng), r"must have shape \(K, 3\)"),
+        (lambda f, rng: Forecaster(3, eta=-1.0), "eta must be at least 0"),
+        (lambda f, rng: Forecaster(0), "dimension must be at least 1"),
+        (lambda f, rng: Forecaster(3, particles=1), "particles must be at least 2"),
+    ],
+)
+def test_wrong_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(Forecaster(3), np.random.default_rng(0))
