@@ -62,6 +62,8 @@ bench: $(VENV)/.dev $(VENV)/.fresh ## measure mixing and speed
 	@$(BIN)/python benchmarks/mixing.py
 	$(say) bench 'speed'
 	@$(BIN)/python benchmarks/speed.py
+	$(say) bench "the paper's sampler"
+	@$(BIN)/python benchmarks/langevin.py
 
 lock: $(VENV)/.python ## renew the lock files
 	$(say) lock 'requirements.lock, requirements-dev.lock'
