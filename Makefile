@@ -64,6 +64,8 @@ bench: $(VENV)/.dev $(VENV)/.fresh ## measure mixing, speed and designs
 	@$(BIN)/python benchmarks/speed.py
 	$(say) bench 'designs'
 	@$(BIN)/python benchmarks/designs.py
+	$(say) bench "the paper's sampler"
+	@$(BIN)/python benchmarks/langevin.py
 
 lock: $(VENV)/.python ## renew the lock files
 	$(say) lock 'requirements.lock, requirements-dev.lock'

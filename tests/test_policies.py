@@ -122,7 +122,7 @@ def test_the_default_tells_apart_what_is_told_and_what_is_learned():
     assert Thompson(4).rate == SparseIDS(4).rate == "zero"
 
 
-@pytest.mark.parametrize("posterior", ["relaxed", "gaussian"])
+@pytest.mark.parametrize("posterior", ["relaxed", "langevin", "gaussian"])
 def test_a_radius_that_bounds_nothing_does_not_make_bold(posterior):
     assert SOIDS(4, posterior=posterior, radius=1.0).rate == "cautious"
 

@@ -29,7 +29,7 @@ from soids.information import (
 from soids.policies.explanation import Explanation, explain
 from soids.policies.ledger import Ledger
 from soids.policies.policy import Decision, Information
-from soids.posteriors import POSTERIORS, Belief, Gaussian, Relaxed, Tuning
+from soids.posteriors import POSTERIORS, Belief, Tuning
 from soids.rates import Progress, Rate, as_rate
 
 GAINS: dict[str, Callable[[Floats, Floats], Floats]] = {
@@ -38,8 +38,7 @@ GAINS: dict[str, Callable[[Floats, Floats], Floats]] = {
 }
 
 
-OWN = tuple(POSTERIORS.values())
-UNBOUNDED = (Relaxed, Gaussian)  # posteriors that a radius does not bound
+OWN: tuple[type[Any], ...] = tuple(POSTERIORS.values())
 
 
 class Memory(NamedTuple):
@@ -145,7 +144,8 @@ class PosteriorPolicy(ABC):
         # A radius that is told holds optimism back; without one, less is better (docs/defaults.md).
         radius = self._told("radius")
         bounded = radius is not None and radius < math.inf
-        return "balanced" if bounded and not isinstance(self.model, UNBOUNDED) else "cautious"
+        heeded = not isinstance(self.model, OWN) or self.model.heeds_radius
+        return "balanced" if bounded and heeded else "cautious"
 
     def _told(self, name: str) -> Any:
         """A setting as the posterior was told it; None is to be learned."""

@@ -13,6 +13,7 @@ from soids.policies.policy import Decision, Information
 from soids.policies.posterior import Memory
 from soids.posteriors import POSTERIORS
 from soids.posteriors.gaussian import Draws
+from soids.posteriors.langevin import Chains
 from soids.posteriors.prior import Noise, Prior, Span
 from soids.posteriors.smc import Cloud
 from soids.posteriors.target import Target
@@ -22,7 +23,7 @@ RECORDS: dict[str, Any] = {
     record.__name__: record
     for record in (
         Menu, Evidence, Information, Decision, Memory, Converted, Explored, Sample, Phase,
-        Foresight, Cloud, Target, Prior, Span, Noise, Draws, *POSTERIORS.values(),
+        Foresight, Cloud, Target, Prior, Span, Noise, Draws, Chains, *POSTERIORS.values(),
     )
 }  # fmt: skip
 

@@ -6,6 +6,7 @@ from soids.arrays import Floats
 from soids.evidence import Menu
 from soids.particles import Particles
 from soids.posteriors.gaussian import Gaussian
+from soids.posteriors.langevin import Langevin
 from soids.posteriors.relaxed import Relaxed
 from soids.posteriors.spike_slab import SpikeSlab
 from soids.posteriors.subset import Subset
@@ -27,6 +28,16 @@ POSTERIORS = {
     "spike_slab": SpikeSlab,
     "relaxed": Relaxed,
     "gaussian": Gaussian,
+    "langevin": Langevin,
 }
 
-__all__ = ["POSTERIORS", "Belief", "Gaussian", "Relaxed", "SpikeSlab", "Subset", "Tuning"]
+__all__ = [
+    "POSTERIORS",
+    "Belief",
+    "Gaussian",
+    "Langevin",
+    "Relaxed",
+    "SpikeSlab",
+    "Subset",
+    "Tuning",
+]

@@ -1,7 +1,7 @@
 """The dense conjugate posterior: no sparsity, drawn directly."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
@@ -44,6 +44,8 @@ class Gaussian:
     a bounded weight, so draws are exact and independent. With several menus the arms are drawn in
     turn, ``sweeps`` times.
     """
+
+    heeds_radius: ClassVar[bool] = False
 
     dimension: int
     sparsity: int | None = None  # accepted as for the sparse priors, and of no effect

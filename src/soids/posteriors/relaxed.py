@@ -3,6 +3,7 @@
 import math
 import warnings
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ class Relaxed:
     learned, it can outgrow even the spike's, and no posterior exists (the rate is then lowered to
     where one does, with a warning).
     """
+
+    heeds_radius: ClassVar[bool] = False
 
     dimension: int
     sparsity: int | None = None

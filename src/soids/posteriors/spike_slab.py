@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ class SpikeSlab:
     The product of these is restricted to the l1 ball. ``radius=math.inf`` lifts the restriction, at
     the price of a runaway mode (docs/sampler.md).
     """
+
+    heeds_radius: ClassVar[bool] = True
 
     dimension: int
     sparsity: int | None = None

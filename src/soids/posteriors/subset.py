@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,6 +18,8 @@ class Subset:
 
     What is not told is learned: a sparsity up to half the dimension, a radius, a noise level.
     """
+
+    heeds_radius: ClassVar[bool] = True
 
     dimension: int
     sparsity: int | None = None

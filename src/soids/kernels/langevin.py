@@ -1,0 +1,175 @@
+"""Unadjusted Langevin steps on the relaxed posterior, with running inclusion probabilities.
+
+Notation
+    theta      (d,)  one chain's parameter
+    inclusion  (d,)  running probability that each coordinate belongs to the slab
+    smoothed   (d,)  running average of that, by which slab and spike share the prior's pull
+    share            prior probability of the slab
+    fitted     (d,)  gram times theta
+
+Each step moves the running values by ``weight`` towards what the chain shows at that moment. With
+weight 1 the prior's pull is the gradient of its log density; with less it is that of a prior whose
+labels lag behind (SGLD-SA, Deng et al. 2019).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from soids.arrays import Floats, Ints
+from soids.kernels.rows import by_rows
+
+
+class Slope(NamedTuple):
+    """What the gradient of the log density needs, the same for all chains."""
+
+    eta: float
+    gram: Floats  # (d, d)
+    moment: Floats  # (d,)
+    drift: Floats  # (d,)
+    columns: Floats  # (d, N)  the actions of all menus, feature by feature
+    starts: Ints  # (B + 1,)  where each menu begins
+    tilts: Floats  # (B,)  how strongly the best reward of each menu is favoured
+    slab_variance: float
+    spike_scale: float
+
+
+class Pace(NamedTuple):
+    """How far a step goes."""
+
+    step: float  # over the curvature: below 2 it is stable
+    curvatures: Floats  # (d,)  eigenvalues of the gram, or (1,) the largest
+    axes: Floats  # (d, d)  its eigenvectors, one a column, or (0, 0): equal steps in all directions
+    axes_as_rows: Floats  # the same, one a row
+
+
+class Learning(NamedTuple):
+    """What the running values follow."""
+
+    weight: float
+    learns_share: bool
+    learns_noise: bool
+    energy: float
+    rounds: float
+    noise_shape: float
+    noise_scale: float
+
+
+@njit(cache=True)
+def combine(weights, rows, total):
+    """Write the weighted sum of rows, four at a time: memory bounds the speed."""
+    total[:] = 0.0
+    fours = weights.size - weights.size % 4
+    for j in range(0, fours, 4):
+        w, x, y, z = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
+        for n in range(total.size):
+            left = w * rows[j, n] + x * rows[j + 1, n]
+            total[n] += left + (y * rows[j + 2, n] + z * rows[j + 3, n])
+    for j in range(fours, weights.size):
+        for n in range(total.size):
+            total[n] += weights[j] * rows[j, n]
+
+
+@njit(cache=True)
+def slab_probability(x, share, slab_variance, spike_scale):
+    """The probability that a coordinate of value x was drawn from the slab."""
+    slab = share / math.sqrt(2.0 * math.pi * slab_variance)
+    spike = (1.0 - share) / (2.0 * spike_scale)
+    fall = 0.5 * x * x / slab_variance - abs(x) / spike_scale
+    return slab / (slab + spike * math.exp(min(fall, 600.0)))
+
+
+@njit(cache=True)
+def learn(theta, fitted, inclusion, smoothed, share, variance, slope, learning):
+    """Move the running values; the new share and noise variance are returned."""
+    d, weight = theta.size, learning.weight
+    for j in range(d):
+        now = slab_probability(theta[j], share, slope.slab_variance, slope.spike_scale)
+        inclusion[j] += weight * (now - inclusion[j])
+        smoothed[j] += weight * (inclusion[j] - smoothed[j])
+    if learning.learns_share:  # its mean given the labels, under a uniform prior
+        share += weight * ((inclusion.sum() + 1.0) / (d + 2.0) - share)
+    if learning.learns_noise:
+        misfit = learning.energy
+        for j in range(d):
+            misfit += theta[j] * (fitted[j] - 2.0 * slope.moment[j])
+        scale = learning.noise_scale + 0.5 * slope.eta * max(misfit, 0.0)
+        shape = learning.noise_shape + 0.5 * slope.eta * learning.rounds
+        variance += weight * (scale / shape - variance)
+    return share, variance
+
+
+@njit(cache=True)
+def climb(theta, fitted, smoothed, power, slope, scores, gradient):
+    """Write the gradient of the log density; where two actions are best, that of the first."""
+    for j in range(theta.size):
+        slab = smoothed[j] * theta[j] / slope.slab_variance
+        spike = (1.0 - smoothed[j]) * np.sign(theta[j]) / slope.spike_scale
+        gradient[j] = power * (slope.moment[j] - fitted[j]) - slope.drift[j] - slab - spike
+    if not slope.tilts.any():
+        return
+    combine(theta, slope.columns, scores)
+    for menu in range(slope.tilts.size):
+        first = slope.starts[menu]
+        best = first + np.argmax(scores[first : slope.starts[menu + 1]])
+        for j in range(theta.size):
+            gradient[j] += slope.tilts[menu] * slope.columns[j, best]
+
+
+@njit(cache=True)
+def move(theta, gradient, power, floor, pace, normals):
+    """One step: equal in all directions, or in each as long as its own curvature allows."""
+    d = theta.size
+    if pace.axes.size == 0:
+        step = pace.step / (power * pace.curvatures[0] + floor)
+        for j in range(d):
+            theta[j] += step * gradient[j] + math.sqrt(2.0 * step) * normals[j]
+        return
+    along, shift = np.empty(d), np.empty(d)
+    combine(gradient, pace.axes, along)
+    for i in range(d):
+        step = pace.step / (power * pace.curvatures[i] + floor)
+        along[i] = step * along[i] + math.sqrt(2.0 * step) * normals[i]
+    combine(along, pace.axes_as_rows, shift)
+    for j in range(d):
+        theta[j] += shift[j]
+
+
+def walk(
+    thetas, inclusion, smoothed, shares, variances, slope: Slope, pace: Pace, learning: Learning,
+    normals,
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:  # fmt: skip
+    """Chains, a row each, and their running values after a step for each normal (M, steps, d)."""
+    state = tuple(each.copy() for each in (thetas, inclusion, smoothed, shares, variances))
+    cost = normals.shape[1] * slope.gram.size
+    by_rows(walk_rows, cost, len(thetas), *state, slope, pace, learning, normals)
+    return state
+
+
+@njit(cache=True, nogil=True)
+def walk_rows(
+    start, stop, thetas, inclusion, smoothed, shares, variances, slope, pace, learning, normals
+):
+    """Move some chains."""
+    d = thetas.shape[1]
+    floor = 1.0 / min(slope.spike_scale**2, slope.slab_variance)  # steps resolve the prior, too
+    fitted, gradient = np.empty(d), np.empty(d)
+    scores = np.empty(slope.columns.shape[1])
+    for m in range(start, stop):
+        theta, share, variance = thetas[m], shares[m], variances[m]
+        combine(theta, slope.gram, fitted)
+        # Once before the first step: prior, share or noise may have changed since the last.
+        share, variance = learn(
+            theta, fitted, inclusion[m], smoothed[m], share, variance, slope, learning
+        )
+        for k in range(normals.shape[1]):
+            power = slope.eta / variance
+            climb(theta, fitted, smoothed[m], power, slope, scores, gradient)
+            move(theta, gradient, power, floor, pace, normals[m, k])
+            combine(theta, slope.gram, fitted)
+            share, variance = learn(
+                theta, fitted, inclusion[m], smoothed[m], share, variance, slope, learning
+            )
+        shares[m], variances[m] = share, variance

@@ -1,0 +1,171 @@
+"""The paper's own sampler: Langevin chains on the relaxed prior, never corrected."""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from soids.arrays import SMALLEST, Bools, Floats, as_count, as_number
+from soids.evidence import Evidence, Menu
+from soids.kernels.density import fits
+from soids.kernels.langevin import Learning, Pace, Slope, walk
+from soids.kernels.sparse import all_rewards
+from soids.particles import Particles
+from soids.posteriors.prior import check_told
+from soids.posteriors.relaxed import Relaxed
+from soids.posteriors.smc import draw_variances, slabs_and_spikes
+from soids.posteriors.target import Target, Tuning
+
+BURN_IN = 40  # sweeps of chains that start with evidence
+JUMP = 2.0  # chains start again if the prior's scale changes by this factor
+
+
+class Chains(NamedTuple):
+    """Langevin chains, each with what it has learned on its way."""
+
+    thetas: Floats  # (M, d)
+    included: Bools  # (M, d)  drawn by their probabilities
+    inclusion: Floats  # (M, d)  those probabilities, running averages if the sampler adapts
+    smoothed: Floats  # (M, d)  their running average
+    shares: Floats  # (M,)  prior probability of inclusion
+    variances: Floats  # (M,)  of the noise
+    spike_scale: float  # of the prior they moved under
+    rate: float  # of the optimism they moved under
+
+    def noise(self) -> float:
+        """The standard deviation of the noise, as believed."""
+        return float(np.sqrt(self.variances.mean()))
+
+    def rewards_on(self, menu: Menu) -> Floats:  # (M, K)
+        """The rewards of a menu's actions under every chain."""
+        rewards: Floats = all_rewards(self.thetas, menu.columns)
+        return rewards
+
+    def particles(self) -> Particles:
+        """The chains, all equally likely."""
+        count = len(self.thetas)
+        return Particles(self.thetas, self.included, np.full(count, 1.0 / count))
+
+    def are_far_from(self, target: Target) -> bool:
+        """Whether the prior's scale jumped or optimism fell: small steps would follow too late."""
+        ratio = target.prior.spike_scale / self.spike_scale
+        return not 1.0 / JUMP < ratio < JUMP or self.rate > JUMP * target.rate
+
+
+@dataclass(frozen=True)
+class Langevin:
+    """The posterior of ``Relaxed`` as seen by Langevin chains, which are biased and slow to mix.
+
+    They start from the prior and go on from round to round, neither corrected nor weighted. A step
+    is ``step`` over the largest curvature, so it never diverges; the variance in the direction of
+    that curvature comes out too large by a factor up to ``1 / (1 - step / 2)``.
+
+    With ``adapts``, inclusion (and sparsity and noise, if not told) are running averages with the
+    given ``weight``, as in SGLD-SA (Deng et al. 2019; Hao et al. 2021): another distribution, even
+    for small steps. Without, sparsity and noise are drawn given the chain, once a sweep.
+    """
+
+    heeds_radius: ClassVar[bool] = False
+
+    dimension: int
+    sparsity: int | None = None
+    radius: float | None = None  # accepted as for the other priors, and of no effect
+    noise: float | None = None
+    slab_variance: float | None = None  # ten times the noise variance, as in the paper
+    spike_scale: float | None = None  # a tenth of the noise, as in the paper
+    adapts: bool = False
+    weight: float = 0.1  # of the present state in the running averages
+    steps: int = 25  # a sweep
+    step: float = 0.5
+    preconditioned: bool = False  # each direction has steps of its own, by its own curvature
+
+    def __post_init__(self) -> None:
+        check_told(self)
+        as_count(self.steps, "steps")
+        for name in ("weight", "step"):
+            if as_number(getattr(self, name), name, SMALLEST) > 1.0:
+                raise ValueError(f"{name} must be at most 1, got {getattr(self, name)}")
+
+    @property
+    def relaxed(self) -> Relaxed:
+        """The posterior that this one approximates."""
+        return Relaxed(
+            self.dimension, self.sparsity, self.radius, self.noise, self.slab_variance,
+            self.spike_scale,
+        )  # fmt: skip
+
+    def update(
+        self, chains: Chains | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
+    ) -> Chains:
+        """The chains, moved on under the optimistic posterior."""
+        relaxed, sweeps = self.relaxed, tuning.sweeps
+        relaxed.warn_of_runaway(evidence, tuning.rate)
+        rate = relaxed.proper_rate(evidence, tuning.rate)
+        target = Target.of(evidence, relaxed.prior(evidence), tuning.eta, rate)
+        if chains is None or chains.are_far_from(target):
+            count = tuning.particles if chains is None else len(chains.thetas)
+            chains = self.start(target, count, rng)
+            sweeps += BURN_IN if evidence.rounds > 0 else 0
+        pace = self.pace(target)
+        for _ in range(sweeps):
+            chains = self.swept(chains, target, pace, rng)
+        if not np.isfinite(chains.thetas).all():
+            raise FloatingPointError("the posterior overflowed: rescale the rewards or the actions")
+        return chains._replace(included=rng.random(chains.thetas.shape) < chains.inclusion)
+
+    def start(self, target: Target, count: int, rng: np.random.Generator) -> Chains:
+        """Chains drawn from the prior."""
+        prior, d = target.prior, self.dimension
+        thetas, included = slabs_and_spikes(prior, count, d, rng)
+        inclusion = included.astype(np.float64)
+        share = 0.5 if self.sparsity is None else min(self.sparsity / d, 1.0 - 0.5 / d)
+        variances = draw_variances(prior, np.zeros(count), 0.0, rng)
+        return Chains(
+            thetas, included, inclusion, inclusion, np.full(count, share), variances,
+            prior.spike_scale, target.rate,
+        )  # fmt: skip
+
+    def swept(self, chains: Chains, target: Target, pace: Pace, rng: np.random.Generator) -> Chains:
+        """The chains after some steps; what is neither told nor averaged is drawn before them."""
+        prior = target.prior
+        if not self.adapts:
+            chains = self.redrawn(chains, target, rng)
+        slope = Slope(
+            target.eta, target.gram, target.moment, target.drift, target.columns, target.starts,
+            target.tilts, 1.0 / prior.slab_precision, prior.spike_scale,
+        )  # fmt: skip
+        learning = Learning(
+            self.weight if self.adapts else 1.0, self.adapts and self.sparsity is None,
+            self.adapts and self.noise is None, target.energy, float(target.rounds), *prior.noise,
+        )  # fmt: skip
+        thetas, inclusion, smoothed, shares, variances = walk(
+            chains.thetas, chains.inclusion, chains.smoothed, chains.shares, chains.variances,
+            slope, pace, learning,
+            rng.standard_normal((len(chains.thetas), self.steps, self.dimension)),
+        )  # fmt: skip
+        return Chains(
+            thetas, chains.included, inclusion, smoothed, shares, variances, prior.spike_scale,
+            target.rate,
+        )  # fmt: skip
+
+    def redrawn(self, chains: Chains, target: Target, rng: np.random.Generator) -> Chains:
+        """The same parameters; sparsity and noise, if not told, drawn given them."""
+        shares, variances = chains.shares, chains.variances
+        if self.sparsity is None:
+            sizes = (rng.random(chains.thetas.shape) < chains.inclusion).sum(axis=1)
+            shares = rng.beta(1.0 + sizes, 1.0 + self.dimension - sizes)
+            shares = np.clip(shares, SMALLEST, 1.0 - SMALLEST)
+        if self.noise is None:
+            squares, _ = fits(chains.thetas, target.gram, target.moment, target.drift)
+            misfits = target.eta * np.maximum(target.energy + squares, 0.0)
+            variances = draw_variances(target.prior, misfits, target.eta * target.rounds, rng)
+        return chains._replace(shares=shares, variances=variances)
+
+    def pace(self, target: Target) -> Pace:
+        """How far steps go, by the curvature of the likelihood."""
+        if self.preconditioned:
+            curvatures, axes = np.linalg.eigh(target.gram)
+        else:
+            curvatures, axes = np.linalg.eigvalsh(target.gram)[-1:], np.empty((0, 0))
+        rows = np.ascontiguousarray(axes.T)
+        return Pace(self.step, np.maximum(curvatures, 0.0), np.ascontiguousarray(axes), rows)
