@@ -97,7 +97,23 @@ def test_c_min_and_dimension_come_from_the_file(file):
     assert (said["dimension"], said["c_min"]) == (20, design.value)
     assert said["c_min_at_most"] == design.bound
     answer = told("--sparsity", 2, "--horizon", 1000, "--actions", file)
-    assert "C_min 0.2724 at most 0.2725, certified" in words(answer)
+    assert "C_min 0.2724 at most 0.2724, certified" in words(answer)
+
+
+def test_whether_optimal_actions_are_sparse_is_checked(tmp_path, file):
+    said = summary("--sparsity", 2, "--horizon", 1000, "--actions", file)
+    assert said["sparse_optimal_actions"] is False
+    assert said["rich_alone"] == pytest.approx(theory.rich_alone(20, 2, 1000))
+    answer = words(told("--sparsity", 2, "--horizon", 1000, "--actions", file))
+    assert "Optimal actions are not all sparse" in answer
+    assert f"at most {said['rich_alone']:,.0f}." in answer
+    path = tmp_path / "sparse.npy"
+    np.save(path, np.vstack([np.eye(3), -np.eye(3)]))
+    command = ("--sparsity", 1, "--horizon", 1000, "--actions", path)
+    assert summary(*command)["sparse_optimal_actions"] is True
+    assert "checked: optimal actions have at most s non-zero features" in words(told(*command))
+    assert summary(*PROBLEM)["sparse_optimal_actions"] is None
+    assert "(not checked)" in words(told(*PROBLEM))
 
 
 @pytest.mark.parametrize("header", ["", "a,b\n", "\ufeffa,b\n", "\n"])

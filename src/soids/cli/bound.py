@@ -12,6 +12,7 @@ from rich.table import Table
 
 from soids import theory
 from soids.arrays import Floats, as_actions, as_floats
+from soids.conditions import has_sparse_optimal_actions
 from soids.designs import exploratory_design
 
 
@@ -42,6 +43,8 @@ class Summary:
     rate_crossover: float | None
     t_min: float
     uncapped_from: int
+    rich_alone: float  # what holds whatever the optimal actions are
+    sparse_optimal_actions: bool | None  # Definition 1; None if not known
 
 
 def summarise(
@@ -52,6 +55,7 @@ def summarise(
     c_min_at_most: float | None = None,
     gap: float = theory.WIDEST_GAP,
     unit: float = 1.0,
+    sparse_optimal_actions: bool | None = None,
 ) -> Summary:
     """All of it, where no round costs more than ``gap``."""
     problem = dimension, sparsity
@@ -89,6 +93,8 @@ def summarise(
         rate_crossover=None if c_min is None else theory.rate_crossover(*problem, c_min),
         t_min=theory.t_min(*problem),
         uncapped_from=theory.uncapped_from(*problem, c_min),
+        rich_alone=unit * theory.rich_alone(*problem, horizon),
+        sparse_optimal_actions=sparse_optimal_actions,
     )
 
 
@@ -158,14 +164,14 @@ def bound(
 ) -> None:
     """What the theorems promise for a problem, and from which horizon on that says anything.
 
-    The theorems assume |theta|_1 <= 1, actions in [-1, 1]^d, noise that is 1-sub-Gaussian, and for
-    the data-poor term that optimal actions have at most s non-zero features. Other problems are
+    The theorems assume |theta|_1 <= 1, actions in [-1, 1]^d, noise that is 1-sub-Gaussian, and that
+    optimal actions have at most s non-zero features, which is checked if FILE is given. Others are
     brought to these units: actions over B, their largest entry if it exceeds 1, and rewards over
     max(radius B, noise), by which the bounds are multiplied.
     """
     if path is not None and c_min is not None:
         raise click.UsageError("--actions and --c-min exclude each other: C_min follows from FILE")
-    size, at_most = 1.0, None
+    size, at_most, sparse = 1.0, None, None
     if path is not None:
         actions = load_actions(path, dimension)
         dimension = actions.shape[1]
@@ -179,7 +185,9 @@ def bound(
     try:
         unit = theory.reward_unit(radius, size, noise)
         gap = theory.WIDEST_GAP * radius * size
-        summary = summarise(dimension, sparsity, horizon, c_min, at_most, gap, unit)
+        if path is not None:
+            sparse = has_sparse_optimal_actions(actions, sparsity).holds
+        summary = summarise(dimension, sparsity, horizon, c_min, at_most, gap, unit, sparse)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if as_json:
@@ -280,9 +288,18 @@ def remarks(summary: Summary, radius: float, size: float, noise: float) -> list[
             f"Regret is in your units, {summary.unit:g} times the theorems'; the learning rate is "
             f"for rewards over {summary.unit:g}."
         )
+    if summary.sparse_optimal_actions is False:
+        more.append(
+            "[yellow]Optimal actions are not all sparse[/] (Definition 1 fails: for some s-sparse "
+            "theta every best action has more than s non-zero features), so Theorem 2 is not "
+            "proven here. With its data-rich rate alone regret is at most "
+            f"{shown(summary.rich_alone)}."
+        )
     assumed = f"Assumed: |theta|_1 <= {radius:g}, |a| <= {size:g}, noise {noise:g}-sub-Gaussian"
-    if summary.c_min is not None:
+    if summary.sparse_optimal_actions is None:
         assumed += ", optimal actions with at most s non-zero features (not checked)"
+    elif summary.sparse_optimal_actions:
+        assumed += "; checked: optimal actions have at most s non-zero features"
     return [meaning, *more, assumed + "."]
 
 
