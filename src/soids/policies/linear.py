@@ -1,10 +1,31 @@
 """Thompson sampling with a Gaussian posterior: the dense baseline, and the floor."""
 
+import math
 from collections.abc import Sequence
 
+from soids.arrays import SMALLEST, as_number
 from soids.information import Mixture
 from soids.policies.posterior import Outlook, PosteriorPolicy, obey
 from soids.posteriors import Gaussian
+
+
+def gaussian(
+    dimension: int,
+    noise: float | None,
+    variance: float | None,
+    support: tuple[int, ...] | None = None,
+) -> Gaussian:
+    """The posterior of these policies; no radius bounds it."""
+    if variance is not None:
+        as_number(variance, "variance", SMALLEST)
+    return Gaussian(
+        dimension,
+        radius=math.inf,
+        noise=noise,
+        slab_variance=variance,
+        empirical=variance is None,
+        support=support,
+    )
 
 
 class LinTS(PosteriorPolicy):
@@ -24,13 +45,7 @@ class LinTS(PosteriorPolicy):
         variance: float | None = None,
         particles: int = 100,
     ) -> None:
-        posterior = Gaussian(
-            dimension,
-            radius=float("inf"),
-            noise=noise,
-            slab_variance=variance,
-            empirical=variance is None,
-        )
+        posterior = gaussian(dimension, noise, variance)
         super().__init__(dimension, posterior=posterior, particles=particles)
         self.noise, self.variance = noise, variance
 
@@ -56,14 +71,7 @@ class OracleThompson(PosteriorPolicy):
         particles: int = 100,
     ) -> None:
         self.support = tuple(support)
-        posterior = Gaussian(
-            dimension,
-            radius=float("inf"),
-            noise=noise,
-            slab_variance=variance,
-            empirical=variance is None,
-            support=self.support,
-        )
+        posterior = gaussian(dimension, noise, variance, self.support)
         super().__init__(dimension, posterior=posterior, particles=particles)
         self.noise, self.variance = noise, variance
 

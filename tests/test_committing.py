@@ -1,0 +1,182 @@
+"""Explore, then commit: lengths by hand, what is learned from what, and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+
+from soids import ESTC, PopArt, PopArtElimination, SparseLinearBandit, play
+from soids.designs import exploratory_design, popart_design
+from soids.evidence import Menu
+from soids.regression.lasso import lasso, lasso_penalty
+from test_ridge import recorded
+
+ACTIONS = np.random.default_rng(0).uniform(-1, 1, (20, 5))
+BANDIT = SparseLinearBandit(ACTIONS, [0.0, 2.0, 0.0, 0.0, 0.0], noise=0.5)
+FAMILIES = [
+    lambda **settings: ESTC(5, noise=0.5, **settings),
+    lambda **settings: PopArt(5, noise=0.5, **{"reward_bound": 2.0, **settings}),
+    lambda **settings: PopArtElimination(5, noise=0.5, **{"reward_bound": 2.0, **settings}),
+]
+every_family = pytest.mark.parametrize("family", FAMILIES, ids=["estc", "popart", "elimination"])
+
+
+def test_estc_commits_to_the_lassos_best():
+    trace = play(BANDIT, policy := ESTC(5, exploration=40, noise=0.5), 60, seed=0)
+    rows, rewards = ACTIONS[trace.chosen[:40]], trace.reward[:40]
+    theta = lasso(recorded(rows, rewards), lasso_penalty(40, 5, 0.5))
+    assert policy.theta() == pytest.approx(theta)
+    assert (trace.chosen[40:] == (ACTIONS @ theta).argmax()).all()
+    assert (trace.probability[40:] == 1.0).all()
+
+
+@pytest.mark.parametrize(
+    ("family", "design"),
+    [(FAMILIES[0], exploratory_design), (FAMILIES[1], popart_design)],
+    ids=["estc", "popart"],
+)
+def test_exploration_is_drawn_from_the_design(family, design):
+    trace = play(BANDIT, family(exploration=4000), 4000, seed=0)
+    weights = design(ACTIONS).weights
+    assert trace.probability == pytest.approx(weights[trace.chosen])
+    seen = np.bincount(trace.chosen, minlength=20) / 4000
+    assert (np.abs(seen - weights) <= 4.0 * np.sqrt(weights / 4000) + 1e-9).all()
+
+
+def test_lengths_by_hand():
+    menu = Menu(ACTIONS)
+    size = np.abs(ACTIONS).max()
+    c_min = exploratory_design(ACTIONS).value / size**2
+    h_star = popart_design(ACTIONS).value * size**2
+    plan = {"horizon": 10_000, "sparsity": 2, "reward_bound": 3.0}
+    estc = (2.0 * (2 * 0.5 * 10_000 / (3.0 * c_min)) ** 2 * math.log(10)) ** (1 / 3)
+    assert ESTC(5, noise=0.5, **plan)._length(menu) == math.ceil(estc)
+    error = (2 * 10_000 / 3.0) ** 2 * h_star * math.log(10 / 0.05)
+    warm, cold = 4.0 * (0.25 * error) ** (1 / 3), ((9.0 + 0.25) * error) ** (1 / 3)
+    assert PopArt(5, noise=0.5, **plan)._length(menu) == math.ceil(warm)
+    assert PopArt(5, noise=0.5, warm=False, **plan)._length(menu) == math.ceil(cold)
+
+
+def test_lengths_do_not_depend_on_the_unit_of_actions():
+    plan = {"horizon": 10_000, "sparsity": 2, "reward_bound": 3.0}
+    for make in FAMILIES[:2]:
+        lengths = [make(**plan)._length(Menu(scale * ACTIONS)) for scale in (1.0, 100.0)]
+        assert lengths[0] == lengths[1]
+
+
+def test_elimination_explores_until_the_thresholds_fit():
+    policy = PopArtElimination(
+        5, reward_bound=2.0, noise=0.5, horizon=10**9, sparsity=1, signal=1.0
+    )
+    length = policy._length(Menu(ACTIONS))
+    certainty = math.log(4 * 5 / 0.05)
+    spread = popart_design(ACTIONS).value
+
+    def threshold(reach):
+        variance = (reach**2 + 0.25) * spread
+        return math.sqrt(2.0 * variance * certainty / (length / 2 - 2.0 * certainty))
+
+    assert 2.0 * threshold(2.0) * np.abs(ACTIONS).max() <= 0.5  # the pilot errs by the noise
+    assert threshold(0.5) <= 0.5  # half the signal
+
+
+@every_family
+def test_late_rewards_of_the_exploration_count_when_they_come(family):
+    policy, rng = family(exploration=30), np.random.default_rng(0)
+    early = [policy.choose(ACTIONS, rng) for _ in range(40)]
+    assert not policy.theta().any()  # nothing is known yet
+    noise = 0.1 * rng.standard_normal(40)
+    policy.observe(early, [2.0 * d.action[1] + z for d, z in zip(early, noise, strict=True)])
+    assert len(policy.memory.samples) == 30
+
+
+def test_elimination_ends_with_the_best_action():
+    policy = PopArtElimination(5, reward_bound=2.0, noise=0.5, exploration=2000)
+    trace = play(BANDIT, policy, 20_000, seed=0)
+    assert np.flatnonzero(policy.theta()).tolist() == [1]
+    assert policy.memory.phase.number >= 3
+    assert policy.memory.phase.alive[BANDIT.means.argmax()]
+    assert policy.memory.phase.alive.sum() < 10
+    assert trace.regret[-1000:].mean() < 0.05 * BANDIT.gaps.mean()
+
+
+def test_elimination_waits_for_the_rewards_of_a_phase():
+    policy, rng = (
+        PopArtElimination(5, reward_bound=2.0, noise=0.5, exploration=2000),
+        np.random.default_rng(0),
+    )
+    for _ in range(2000):
+        decision = policy.choose(ACTIONS, rng)
+        policy.observe(decision, 2.0 * decision.action[1] + 0.5 * rng.standard_normal())
+    waiting = [policy.choose(ACTIONS, rng) for _ in range(500)]
+    assert policy.memory.phase.number == 1
+    policy.observe(waiting, [2.0 * d.action[1] for d in waiting])
+    policy.choose(ACTIONS, rng)
+    assert policy.memory.phase.number == 2
+
+
+def test_elimination_needs_the_same_actions_in_every_round():
+    policy, rng = FAMILIES[2](exploration=30), np.random.default_rng(0)
+    for _ in range(30):
+        policy.observe(policy.choose(ACTIONS, rng), 1.0)
+    with pytest.raises(ValueError, match="actions must be the same in every round"):
+        policy.choose(-ACTIONS, rng)
+
+
+@every_family
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"exploration": 0}, "exploration must be at least 1, got 0"),
+        ({"exploration": 2.5}, "exploration must be a whole number, got 2.5"),
+        (
+            {"exploration": 200, "horizon": 100},
+            "exploration must not be longer than the horizon of 100 rounds, got 200",
+        ),
+        ({"exploration": 50, "horizon": 0}, "horizon must be at least 1, got 0"),
+        ({"exploration": 50, "sparsity": 6}, r"sparsity must be in 1\.\.5, got 6"),
+        ({"exploration": 50, "reward_bound": 0.0}, "reward_bound must be above 0, got 0"),
+        ({"horizon": 100}, "exploration must be given, or else sparsity .*told"),
+        ({"sparsity": 1, "reward_bound": 1.0}, "exploration must be given, or else horizon told"),
+    ],
+)
+def test_wrong_settings_are_named(family, settings, message):
+    with pytest.raises(ValueError, match=message):
+        family(**settings)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: PopArt(5, reward_bound=1.0, exploration=3), "exploration must be at least 24 "),
+        (lambda: PopArt(5, reward_bound=1.0, exploration=26, delta=2.0), "delta must lie"),
+        (
+            lambda: PopArtElimination(5, reward_bound=1.0, horizon=10, sparsity=1),
+            "exploration must be given, or else signal told",
+        ),
+        (
+            lambda: PopArtElimination(5, reward_bound=1.0, exploration=50, signal=0.0),
+            "signal must be above 0, got 0",
+        ),
+    ],
+)
+def test_more_wrong_settings_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@every_family
+def test_actions_must_span(family):
+    flat = ACTIONS.copy()
+    flat[:, 2] = flat[:, 1]
+    with pytest.raises(ValueError, match="actions must span"):
+        family(exploration=50).choose(flat, np.random.default_rng(0))
+
+
+@every_family
+def test_a_planned_exploration_must_fit_into_the_horizon(family):
+    settings = {"horizon": 40, "sparsity": 5, "reward_bound": 0.1}
+    if family is FAMILIES[2]:
+        settings["signal"] = 0.1
+    with pytest.raises(ValueError, match=r"theory asks for \d+ of 40 rounds: give exploration"):
+        family(**settings).choose(ACTIONS, np.random.default_rng(0))

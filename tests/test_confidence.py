@@ -1,0 +1,137 @@
+"""Ellipsoids that hold the truth as often as they say, and what is made of them."""
+
+import numpy as np
+import pytest
+
+from soids import FrequentistIDS, LinUCB, SparseLinearBandit, play
+from soids.evidence import Menu
+from soids.policies.confidence import Bounds, directed_gain
+from soids.regression.ridge import Ellipsoid
+
+ACTIONS = np.random.default_rng(0).uniform(-1, 1, (12, 4))
+
+
+@pytest.mark.parametrize(("ridge", "noise"), [(1.0, 1.0), (0.05, 0.3)])
+def test_linucbs_ellipsoid_holds_the_parameter_at_all_times(ridge, noise):
+    """In 400 runs at delta = 0.1 at most 40 may fail on average, 63 is four standard errors more.
+
+    A radius of a quarter must fail often: the test can tell.
+    """
+    failures, smaller = 0, 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        theta = rng.standard_normal(4)
+        policy = LinUCB(4, noise=noise, norm=float(np.linalg.norm(theta)), ridge=ridge, delta=0.1)
+        held = held_quarter = True
+        for _ in range(40):
+            decision = policy.choose(ACTIONS, rng)
+            ellipsoid = policy.ellipsoid()
+            held &= ellipsoid.holds(theta)
+            held_quarter &= ellipsoid._replace(radius=0.25 * ellipsoid.radius).holds(theta)
+            policy.observe(decision, decision.action @ theta + noise * rng.standard_normal())
+        failures += not held
+        smaller += not held_quarter
+    assert failures <= 63
+    assert smaller > 200
+
+
+def test_linucb_plays_the_largest_upper_bound():
+    policy, rng = LinUCB(4, alpha=1.5, ridge=0.5), np.random.default_rng(0)
+    for _ in range(20):
+        decision = policy.choose(ACTIONS, rng)
+        evidence = policy.ledger.evidence
+        inverse = np.linalg.inv(evidence.gram + 0.5 * np.eye(4))
+        upper = ACTIONS @ inverse @ evidence.moment
+        upper += 1.5 * np.sqrt(np.einsum("ki,ij,kj->k", ACTIONS, inverse, ACTIONS))
+        assert decision.index == upper.argmax()
+        assert decision.probability == 1.0
+        policy.observe(decision, rng.standard_normal())
+
+
+def test_bounds_are_the_extremes_over_the_ellipsoid():
+    rng = np.random.default_rng(1)
+    root = np.tril(rng.standard_normal((4, 4))) + 2.0 * np.eye(4)
+    ellipsoid = Ellipsoid(rng.standard_normal(4), root, radius=1.3)
+    rim = rng.standard_normal((50_000, 4))
+    rim = ellipsoid.centre + 1.3 * np.linalg.solve(root.T, (rim.T / np.linalg.norm(rim, axis=1))).T
+    rewards = rim @ ACTIONS.T
+    bounds = Bounds.on(ellipsoid, Menu(ACTIONS))
+    assert (rewards.max(axis=0) <= bounds.upper + 1e-12).all()
+    assert rewards.max(axis=0) == pytest.approx(bounds.upper, abs=0.02)
+    assert rewards.min(axis=0) == pytest.approx(bounds.lower, abs=0.02)
+    shortfalls = (rewards.max(axis=1, keepdims=True) - rewards).max(axis=0)
+    assert (shortfalls <= bounds.regret() + 1e-12).all()
+
+
+def test_gains_are_falls_of_entropy():
+    """Half the log of how much one more observation shrinks a Gaussian's volume, or a variance."""
+    rng = np.random.default_rng(2)
+    root = np.tril(rng.standard_normal((4, 4))) + 2.0 * np.eye(4)
+    ellipsoid, menu = Ellipsoid(rng.standard_normal(4), root, 1.0), Menu(ACTIONS)
+    bounds = Bounds.on(ellipsoid, menu)
+    precision = root @ root.T
+    hopeful = ACTIONS[bounds.upper.argmax()]
+    for action, full, directed in zip(
+        ACTIONS, bounds.gain(), directed_gain(ellipsoid, bounds, menu), strict=True
+    ):
+        after = precision + np.outer(action, action)
+        volumes = np.linalg.slogdet(after)[1] - np.linalg.slogdet(precision)[1]
+        assert full == pytest.approx(0.5 * volumes)
+        shrunk = (hopeful @ np.linalg.solve(precision, hopeful)) / (
+            hopeful @ np.linalg.solve(after, hopeful)
+        )
+        assert directed == pytest.approx(0.5 * np.log(shrunk))
+
+
+def test_an_action_that_teaches_nothing_of_the_best_gains_nothing_directed():
+    menu = Menu(np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
+    ellipsoid = Ellipsoid(np.zeros(2), np.eye(2), 1.0)
+    gain = directed_gain(ellipsoid, Bounds.on(ellipsoid, menu), menu)
+    assert gain[0] > 0.0
+    assert gain[1:].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("gain", ["full", "directed"])
+def test_frequentist_ids_pays_no_more_per_nat_than_linucb(gain):
+    """Its ratio is the least there is, LinUCB's action among the candidates."""
+    policy, rng = FrequentistIDS(4, norm=1.0, gain=gain), np.random.default_rng(0)
+    for _ in range(15):
+        decision = policy.choose(ACTIONS, rng)
+        bounds = Bounds.on(policy.ellipsoid(), Menu(ACTIONS))
+        nats = bounds.gain()
+        if gain == "directed":
+            nats = directed_gain(policy.ellipsoid(), bounds, Menu(ACTIONS))
+        assert decision.info.ratio <= (bounds.regret() ** 2 / nats).min() * (1.0 + 1e-9)
+        policy.observe(decision, decision.action[0] + rng.standard_normal())
+
+
+def test_directed_information_finds_the_best_action():
+    bandit = SparseLinearBandit(ACTIONS, [0.0, 2.0, 0.0, 0.0], noise=0.5)
+    policy = FrequentistIDS(4, norm=2.0, noise=0.5, gain="directed")
+    assert play(bandit, policy, 400, seed=0).regret[300:].mean() < 0.1 * bandit.gaps.mean()
+
+
+@pytest.mark.parametrize("family", [LinUCB, FrequentistIDS])
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "norm must be told .* or alpha given"),
+        ({"norm": 1.0, "delta": 0.0}, "delta must lie strictly between 0 and 1, got 0"),
+        ({"norm": 1.0, "delta": 1.0}, "delta must lie strictly between 0 and 1, got 1"),
+        ({"norm": 1.0, "delta": "low"}, "delta must be a real number, got 'low'"),
+        ({"norm": -1.0}, "norm must be at least 0, got -1"),
+        ({"alpha": -0.1}, "alpha must be at least 0, got -0.1"),
+        ({"alpha": np.nan}, "alpha must be finite"),
+        ({"norm": 1.0, "ridge": 0.0}, "ridge must be at least 1e-12, got 0"),
+        ({"norm": 1.0, "noise": -1.0}, "noise must be at least 1e-12, got -1"),
+        ({"norm": 1.0, "dimension": 0}, "dimension must be at least 1, got 0"),
+    ],
+)
+def test_wrong_settings_are_named(family, settings, message):
+    with pytest.raises(ValueError, match=message):
+        family(**{"dimension": 3, **settings})
+
+
+def test_a_gain_must_exist():
+    with pytest.raises(ValueError, match="gain must be one of full, directed, got 'half'"):
+        FrequentistIDS(3, alpha=1.0, gain="half")
