@@ -34,6 +34,7 @@ class Packer:
     def __init__(self) -> None:
         self.arrays: dict[str, Floats] = {}
         self.known: dict[int, dict[str, Any]] = {}  # how to refer to an object, by its identity
+        self.held: list[Any] = []  # all of these, so that no identity is given away anew
         self.records = 0
 
     def pack(self, value: Any) -> Any:
@@ -47,8 +48,7 @@ class Packer:
         if isinstance(value, np.ndarray):
             name = f"array.{len(self.arrays)}"
             self.arrays[name] = value
-            self.known[id(value)] = {"array": name}
-            return self.known[id(value)]
+            return self._remember(value, {"array": name})
         if RECORDS.get(type(value).__name__) is type(value):
             return self._pack_record(value)
         if type(value) is tuple:
@@ -58,11 +58,16 @@ class Packer:
     def _pack_record(self, record: Any) -> dict[str, Any]:
         names = [f.name for f in fields(record)] if is_dataclass(record) else record._fields
         packed = {name: self.pack(getattr(record, name)) for name in names}
-        self.known[id(record)] = {"again": self.records}
+        self._remember(record, {"again": self.records})
         if isinstance(record, Menu):
-            self.known[id(record.columns)] = {"columns": self.records}
+            self._remember(record.columns, {"columns": self.records})
         self.records += 1
         return {"record": type(record).__name__, "fields": packed}
+
+    def _remember(self, value: Any, reference: dict[str, Any]) -> dict[str, Any]:
+        self.held.append(value)
+        self.known[id(value)] = reference
+        return reference
 
 
 class Unpacker:
