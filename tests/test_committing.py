@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from soids import ESTC, PopArt, PopArtElimination, SparseLinearBandit, play
+from soids import ESTC, Greedy, PopArt, PopArtElimination, SparseLinearBandit, play
 from soids.designs import exploratory_design, popart_design
 from soids.evidence import Menu
+from soids.policies.elimination import essential
 from soids.regression.lasso import lasso, lasso_penalty
 from test_ridge import recorded
 
@@ -24,7 +25,8 @@ every_family = pytest.mark.parametrize("family", FAMILIES, ids=["estc", "popart"
 def test_estc_commits_to_the_lassos_best():
     trace = play(BANDIT, policy := ESTC(5, exploration=40, noise=0.5), 60, seed=0)
     rows, rewards = ACTIONS[trace.chosen[:40]], trace.reward[:40]
-    theta = lasso(recorded(rows, rewards), lasso_penalty(40, 5, 0.5))
+    penalty = lasso_penalty(40, 5, 0.5, np.abs(ACTIONS).max())
+    theta = lasso(recorded(rows, rewards), penalty)
     assert policy.theta() == pytest.approx(theta)
     assert (trace.chosen[40:] == (ACTIONS @ theta).argmax()).all()
     assert (trace.probability[40:] == 1.0).all()
@@ -69,7 +71,7 @@ def test_elimination_explores_until_the_thresholds_fit():
         5, reward_bound=2.0, noise=0.5, horizon=10**9, sparsity=1, signal=1.0
     )
     length = policy._length(Menu(ACTIONS))
-    certainty = math.log(4 * 5 / 0.05)
+    certainty = math.log(8 * 5 / 0.05)
     spread = popart_design(ACTIONS).value
 
     def threshold(reach):
@@ -88,6 +90,29 @@ def test_late_rewards_of_the_exploration_count_when_they_come(family):
     noise = 0.1 * rng.standard_normal(40)
     policy.observe(early, [2.0 * d.action[1] + z for d, z in zip(early, noise, strict=True)])
     assert len(policy.memory.samples) == 30
+
+
+@every_family
+def test_the_estimate_cannot_be_spoiled(family):
+    policy, rng = family(exploration=30), np.random.default_rng(0)
+    policy.choose(ACTIONS, rng)
+    with pytest.raises(ValueError, match="read-only"):
+        policy.theta()[0] = 1.0
+
+
+@every_family
+def test_numbers_of_numpy_are_numbers(family):
+    policy = family(exploration=np.int64(30), horizon=np.int64(100))
+    policy.choose(ACTIONS, np.random.default_rng(0))
+    assert policy.memory.length == 30
+
+
+@pytest.mark.parametrize("make", [lambda: Greedy(5, noise=0.5), lambda: ESTC(5, exploration=40)])
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_the_unit_of_actions_does_not_matter_to_the_lasso(make, scale):
+    scaled = SparseLinearBandit(scale * ACTIONS, BANDIT.theta / scale, 0.5)
+    once, again = (play(bandit, make(), 60, seed=0) for bandit in (BANDIT, scaled))
+    assert once.chosen.tolist() == again.chosen.tolist()
 
 
 def test_elimination_ends_with_the_best_action():
@@ -109,10 +134,38 @@ def test_elimination_waits_for_the_rewards_of_a_phase():
         decision = policy.choose(ACTIONS, rng)
         policy.observe(decision, 2.0 * decision.action[1] + 0.5 * rng.standard_normal())
     waiting = [policy.choose(ACTIONS, rng) for _ in range(500)]
+    own = policy.memory.phase.due
+    assert own < 100
+    rewards = [2.0 * d.action[1] for d in waiting]
+    policy.observe(waiting[own:], rewards[own:])  # these were played to pass the time
+    policy.observe(waiting[1:own], rewards[1:own])
+    policy.choose(ACTIONS, rng)
     assert policy.memory.phase.number == 1
-    policy.observe(waiting, [2.0 * d.action[1] for d in waiting])
+    policy.observe(waiting[0], rewards[0])
     policy.choose(ACTIONS, rng)
     assert policy.memory.phase.number == 2
+
+
+def test_a_late_reward_of_the_exploration_does_not_undo_elimination():
+    policy = PopArtElimination(5, reward_bound=2.0, noise=0.5, exploration=2000)
+    rng = np.random.default_rng(0)
+    late = policy.choose(ACTIONS, rng)
+    for _ in range(4000):
+        decision = policy.choose(ACTIONS, rng)
+        policy.observe(decision, 2.0 * decision.action[1] + 0.5 * rng.standard_normal())
+    reached = policy.memory.phase.number
+    assert reached >= 3
+    policy.observe(late, 2.0 * late.action[1])
+    policy.choose(ACTIONS, rng)
+    assert policy.memory.phase.number == reached
+
+
+def test_phases_play_few_actions_and_lose_little_accuracy():
+    rows = np.random.default_rng(0).uniform(-1, 1, (200, 3))
+    weights, variance = essential(rows)
+    assert np.count_nonzero(weights) <= 8
+    assert weights.sum() == pytest.approx(1.0)
+    assert 3.0 <= variance < 3.02
 
 
 def test_elimination_needs_the_same_actions_in_every_round():

@@ -45,8 +45,9 @@ def test_a_set_without_rounds_is_the_ball():
 
 def test_powers_by_hand():
     assert admissible_power(0.3) == admissible_power(1.0) == 0.5
-    power = admissible_power(10.0)
-    assert power * (1.0 - power) * 20.0**2 == pytest.approx(1.0)
+    for reach in (10.0, 1e6, 1e9):
+        power = admissible_power(reach)
+        assert power * (1.0 - power) * (2.0 * reach) ** 2 == pytest.approx(1.0)
     expected = (20.0 + math.sqrt(2.0 * math.log(2.0 * 1000 / 0.1))) ** -2
     assert exp_concave_power(10.0, 1000, 0.1) == pytest.approx(expected)
 

@@ -22,7 +22,7 @@ def test_it_is_scikit_learns_on_all_rows(rounds):
     peer = BayesianRidge(fit_intercept=False, alpha_1=shape, alpha_2=scale, max_iter=10_000)
     peer.set_params(tol=1e-9).fit(ACTIONS[:rounds], REWARDS[:rounds])
     found = empirical_bayes(recorded(ACTIONS[:rounds], REWARDS[:rounds]), shape, scale)
-    assert found == pytest.approx((1.0 / peer.alpha_, 1.0 / peer.lambda_), rel=2e-3)
+    assert found == pytest.approx((1.0 / peer.alpha_, 1.0 / peer.lambda_), rel=1e-4)
 
 
 def test_with_known_noise_no_other_variance_is_more_likely():
@@ -36,6 +36,17 @@ def test_with_known_noise_no_other_variance_is_more_likely():
     best = log_likelihood(variance)
     assert best > log_likelihood(0.97 * variance)
     assert best > log_likelihood(1.03 * variance)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e4, 1e8])
+@pytest.mark.parametrize("noise", [(2.0, 0.3), (math.inf, 0.25)], ids=["unknown", "known"])
+def test_units_of_rewards_and_actions_do_not_matter(scale, noise):
+    shape, own = noise
+    usual = empirical_bayes(recorded(ACTIONS, REWARDS), shape, own)
+    found = empirical_bayes(recorded(ACTIONS, scale * REWARDS), shape, scale**2 * own)
+    assert found == pytest.approx((scale**2 * usual[0], scale**2 * usual[1]), rel=1e-3)
+    found = empirical_bayes(recorded(scale * ACTIONS, REWARDS), shape, own)
+    assert found == pytest.approx((usual[0], usual[1] / scale**2), rel=1e-3)
 
 
 def test_nothing_seen_is_the_prior_guess():

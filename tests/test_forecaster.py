@@ -57,6 +57,8 @@ def test_regret_in_squared_loss_is_that_of_a_few_features_not_of_all(told):
         (lambda f, rng: f.predict([1.0, np.nan, 0.0]), "must be finite"),
         (lambda f, rng: f.learn([1.0, 0.0, 0.0], np.nan, rng), "answer must be finite"),
         (lambda f, rng: f.learn([1.0, 0.0], 1.0, rng), r"must have shape \(K, 3\)"),
+        (lambda f, rng: f.learn(np.ones((2, 3)), 1.0, rng), r"must have shape \(K, 3\)"),
+        (lambda f, rng: f.learn([1.0, 0.0, 0.0], 1.0, None), "rng must be a numpy Generator"),
         (lambda f, rng: Forecaster(3, eta=-1.0), "eta must be at least 0"),
         (lambda f, rng: Forecaster(0), "dimension must be at least 1"),
         (lambda f, rng: Forecaster(3, particles=1), "particles must be at least 2"),

@@ -63,15 +63,24 @@ def test_knowing_the_support_pays():
     assert told < 0.3 * untold
 
 
-@pytest.mark.parametrize("told", [{}, {"noise": 0.5}], ids=str)
-def test_empirical_bayes_finds_the_noise(told):
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+def test_the_unit_of_reward_does_not_matter(scale):
+    """Told nothing, the same choices but for what four made-up rounds of noise are worth."""
+    theta = np.array([2.0, 0.0, 0.0])
+    late = [
+        play(SparseLinearBandit(ACTIONS, unit * theta, unit * 0.3), LinTS(3), 80, 0).regret[40:]
+        for unit in (1.0, scale)
+    ]
+    assert late[1].mean() <= 1.5 * scale * late[0].mean() + 0.02 * scale
+
+
+def test_empirical_bayes_finds_the_noise():
     rng = np.random.default_rng(0)
-    policy = LinTS(30, **told)
+    policy = LinTS(30)
     theta = 3.0 * rng.standard_normal(30)
     for _ in range(200):
         decision = policy.choose(rng.uniform(-1, 1, (5, 30)), rng)
         policy.observe(decision, float(decision.action @ theta + 0.5 * rng.standard_normal()))
-    policy.choose(ACTIONS[:, :1] * np.ones(30), rng)
     assert policy.memory.belief.noise() == pytest.approx(0.5, rel=0.25)
 
 
@@ -85,6 +94,9 @@ def test_empirical_bayes_finds_the_noise(told):
         (lambda: OracleThompson(3, [1, 1]), "support must name each feature once"),
         (lambda: OracleThompson(3, [3]), r"support must be in 0\.\.2, got 3"),
         (lambda: OracleThompson(3, [0.5]), "support must be a whole number, got 0.5"),
+        (lambda: OracleThompson(3, 1), "support must be a list of features, got 1"),
+        (lambda: OracleThompson(3, None), "support must be a list of features, got None"),
+        (lambda: OracleThompson(3, "01"), "support must be a list of features, got '01'"),
     ],
 )
 def test_wrong_settings_are_named(make, message):

@@ -30,7 +30,7 @@ def sampled(actions, theta, rounds, noise, rng):
     inverse = np.linalg.inv(actions.T @ (weights[:, None] * actions))
     rows = actions[rng.choice(len(actions), rounds, p=weights)]
     rewards = rows @ theta + noise * rng.standard_normal(rounds)
-    return Samples(rows, rewards, rows @ inverse, np.diag(inverse))
+    return Samples(rows, rewards, rows @ inverse, np.tile(np.diag(inverse), (rounds, 1)))
 
 
 CASES = pytest.mark.parametrize("actions", [hard_actions(10), sphere(10)], ids=["case 1", "case 2"])
@@ -78,7 +78,7 @@ def test_errors_are_within_twice_the_threshold_and_zeros_are_found(actions):
     failures = 0
     for seed in range(50):
         samples = sampled(actions, THETA, 2000, 0.1, np.random.default_rng(seed))
-        bound = 2.0 * thresholds(samples.spread, 2000, reach, 0.1, 0.1)
+        bound = 2.0 * thresholds(samples.spreads[0], 2000, reach, 0.1, 0.1)
         failures += is_wrong(popart(samples, reach, 0.1, 0.1), bound)
     assert failures <= 13
 
@@ -90,7 +90,7 @@ def test_a_good_pilot_makes_thresholds_as_small_as_the_noise():
         samples = sampled(actions, THETA, 8000, 0.1, np.random.default_rng(seed))
         pilot = popart(samples.first(4000), 1.0, 0.1, 0.05)
         assert np.abs(actions @ (THETA - pilot)).max() < 0.1
-        bound = 2.0 * thresholds(samples.spread, 4000, 0.1, 0.1, 0.05)
+        bound = 2.0 * thresholds(samples.spreads[0], 4000, 0.1, 0.1, 0.05)
         failures += is_wrong(warm_popart(samples, 1.0, 0.1, 0.1), bound)
     assert failures <= 10  # 3 on average allowed, four standard errors more
 
@@ -120,6 +120,14 @@ def test_in_case_1_popart_beats_the_lasso_on_its_own_design():
         rivals.append((np.abs(own - THETA).sum(), np.abs(theirs - THETA).sum()))
     ours, lassos = np.mean(rivals, axis=0)
     assert ours < 0.5 * lassos
+
+
+def test_each_half_has_the_spread_of_its_own_menus():
+    first, second = sampled(sphere(10), THETA, 5, 0.1, rng := np.random.default_rng(0)), None
+    second = sampled(0.1 * sphere(10), THETA, 5, 0.1, rng)
+    both = Samples(*(np.concatenate(pair) for pair in zip(first, second, strict=True)))
+    assert both.first(5).spreads.tolist() == first.spreads.tolist()
+    assert both.after(5).spreads == pytest.approx(100.0 * first.spreads)
 
 
 def test_too_few_rounds_leave_nothing():

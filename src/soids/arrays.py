@@ -68,6 +68,22 @@ def as_number(value: object, name: str, low: float = -math.inf, *, strict: bool 
     return number
 
 
+def as_generator(rng: object) -> np.random.Generator:
+    """A source of random numbers."""
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(
+            f"rng must be a numpy Generator (np.random.default_rng(seed)), got {rng!r}"
+        )
+    return rng
+
+
+def as_flag(value: object, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def as_share(value: object, name: str) -> float:
     """A number strictly between 0 and 1."""
     share = as_number(value, name)

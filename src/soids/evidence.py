@@ -26,6 +26,11 @@ class Menu:
         """The actions feature by feature: a sparse parameter touches only its own features."""
         return np.array(self.actions.T, order="C")
 
+    @cached_property
+    def largest(self) -> float:
+        """The largest entry of any action, in size."""
+        return float(np.abs(self.actions).max())
+
     def same(self, other: "Menu") -> bool:
         return self is other or np.array_equal(self.actions, other.actions)
 

@@ -97,6 +97,8 @@ def tabulate(table: str, outcomes: dict[Trial, Outcome], horizon: int) -> Table:
 def reproduced(table: str, quick: bool, workers: int) -> None:
     """Play all trials of a table, and print it."""
     console = Console()
+    if not console.is_terminal:
+        console.width = 110  # a file can be as wide as the table
     seeds, horizon = (3, 200) if quick else (10, 1000)
     if quick and table == "baselines":
         horizon = 400  # the longest exploration

@@ -1,7 +1,6 @@
 """A policy as one file: checksum, JSON and arrays, never pickle; it goes on bit for bit."""
 
 import hashlib
-import inspect
 import io
 import json
 import os
@@ -13,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from soids.policies import POLICIES
-from soids.policies.ledger import KeptPolicy
+from soids.policies.ledger import KeptPolicy, settings_of
 from soids.policies.records import Packer, Unpacker
 
 MAGIC = b"soids policy 2\n"
+BROKEN = (  # what a file of another making may lead to
+    LookupError, AttributeError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile,
+)  # fmt: skip
 FAMILIES = {family.__name__: family for family in POLICIES.values()}
 
 
@@ -54,15 +56,22 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"path must be a whole file, {str(path)!r} is damaged: use an older copy")
     try:
         return unpack_policy(body)
-    except (LookupError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (
+        LookupError,
+        AttributeError,
+        TypeError,
+        ValueError,
+        OSError,
+        EOFError,
+        zipfile.BadZipFile,
+    ) as error:
         raise ValueError(f"path must hold a policy, {str(path)!r} does not: {error}") from error
 
 
 def pack_settings(policy: KeptPolicy, packer: Packer) -> dict[str, Any]:
-    """The arguments that build the policy anew; each is kept under its own name."""
+    """The arguments that build the policy anew, as JSON."""
     settings = {}
-    for name in inspect.signature(type(policy)).parameters:
-        value = getattr(policy, name)
+    for name, value in settings_of(policy).items():
         try:
             settings[name] = packer.pack(value)
         except ValueError:

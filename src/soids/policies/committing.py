@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Bools, Floats, Ints, as_count, as_number, as_share
+from soids.arrays import SMALLEST, Bools, Floats, Ints, as_count, as_flag, as_number, as_share
 from soids.designs import Design, exploratory_design, popart_design
 from soids.evidence import Evidence, Menu
 from soids.information import Mixture, Spread, greedy
-from soids.policies.ledger import Ledger
+from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision
 from soids.regression.lasso import lasso, lasso_penalty
 from soids.regression.popart import Samples, popart, warm_popart
@@ -29,10 +29,12 @@ class Phase(NamedTuple):
     """One phase of elimination."""
 
     number: int
+    support: Ints  # features it takes to matter
     alive: Bools  # (K,)  actions that may still be best
     left: Ints  # (K,)  how often each is yet to be played
-    due: int  # rewards that end the phase
-    before: Evidence  # as the phase began
+    first: int  # its first round
+    due: int  # how many rounds it takes
+    evidence: Evidence  # of these rounds alone
 
 
 class Explored(NamedTuple):
@@ -66,6 +68,8 @@ class Committing(ABC):
         self.dimension = self.ledger.dimension
         self.memory = Explored()
 
+    __repr__ = as_called
+
     def choose(self, actions: object, rng: np.random.Generator) -> Decision:
         """Choose one of the actions (K, d) on offer."""
         menu = self.ledger.offer(actions, rng)
@@ -81,19 +85,22 @@ class Committing(ABC):
 
     def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        fresh = tuple(
-            Sample(settled.menu, settled.index, value)
-            for settled, value in self.ledger.settle(decision, reward)
-            if settled.round <= self.memory.length
-        )
-        if fresh:
-            self.memory = Explored(self.memory.length, self.memory.samples + fresh)
+        for settled, value in self.ledger.settle(decision, reward):
+            phase = self.memory.phase
+            if settled.round <= self.memory.length:
+                sample = Sample(settled.menu, settled.index, value)
+                samples = (*self.memory.samples, sample)
+                self.memory = self.memory._replace(samples=samples, theta=None)
+            elif phase is not None and 0 <= settled.round - phase.first < phase.due:
+                evidence = phase.evidence.note(settled.action, value)
+                self.memory = self.memory._replace(phase=phase._replace(evidence=evidence))
 
     def theta(self) -> Floats:  # (d,)
         """The parameter as estimated from the exploration so far."""
         theta = self.memory.theta
         if theta is None:
             theta = self._estimate(self.memory.samples)
+            theta.flags.writeable = False
             self.memory = self.memory._replace(theta=theta)
         return theta
 
@@ -165,7 +172,7 @@ class ESTC(Committing):
         return design
 
     def _theory(self, menu: Menu, plan: Plan) -> float:
-        c_min = self._design(menu).value / largest(menu) ** 2  # as if actions were in [-1, 1]^d
+        c_min = self._design(menu).value / menu.largest**2  # as if actions were in [-1, 1]^d
         per_error = plan.sparsity * plan.noise * plan.horizon / (plan.reward_bound * c_min)
         rounds: float = (2.0 * per_error**2 * math.log(2 * self.dimension)) ** (1 / 3)
         return rounds
@@ -174,7 +181,9 @@ class ESTC(Committing):
         evidence = Evidence.empty(self.dimension)
         for menu, chosen, reward in samples:
             evidence = evidence.note(menu.actions[chosen], reward)
-        return lasso(evidence, lasso_penalty(self.memory.length, self.dimension, self.noise))
+        size = max((sample.menu.largest for sample in samples), default=0.0)
+        penalty = lasso_penalty(len(samples), self.dimension, self.noise, size)
+        return lasso(evidence, penalty)
 
     def _committed(self, menu: Menu) -> Mixture:
         return greedy(menu.actions @ self.theta())
@@ -204,7 +213,7 @@ class PopArt(Committing):
         self.exploration, self.horizon, self.sparsity = exploration, horizon, sparsity
         self.reward_bound = as_number(reward_bound, "reward_bound", 0.0, strict=True)
         self.noise, self.delta = as_number(noise, "noise", SMALLEST), as_share(delta, "delta")
-        self.warm = warm
+        self.warm = as_flag(warm, "warm")
         self.plan = planned(dimension, exploration, horizon, sparsity, reward_bound, self.noise)
         if isinstance(self.plan, int):
             check_length(self.plan, shortest(dimension, self.delta, warm))
@@ -213,7 +222,7 @@ class PopArt(Committing):
         return popart_design(menu.actions)
 
     def _theory(self, menu: Menu, plan: Plan) -> float:
-        spread = self._design(menu).value * largest(menu) ** 2  # as if actions were in [-1, 1]^d
+        spread = self._design(menu).value * menu.largest**2  # as if actions were in [-1, 1]^d
         certainty = math.log(2 * self.dimension / self.delta)
         per_error = (plan.sparsity * plan.horizon / plan.reward_bound) ** 2 * spread * certainty
         rounds: float
@@ -252,18 +261,13 @@ def drawn(samples: tuple[Sample, ...], dimension: int) -> Samples:
     for menu in {sample.menu for sample in samples}:
         weights = popart_design(menu.actions).weights
         inverses[menu] = np.linalg.inv(menu.actions.T @ (weights[:, None] * menu.actions))
-    actions, pulls = np.empty((2, len(samples), dimension))
-    rewards, spread = np.empty(len(samples)), np.zeros(dimension)
+    actions, pulls, spreads = np.empty((3, len(samples), dimension))
+    rewards = np.empty(len(samples))
     for t, (menu, chosen, reward) in enumerate(samples):
         actions[t], rewards[t] = menu.actions[chosen], reward
         pulls[t] = inverses[menu] @ actions[t]
-        spread += np.diag(inverses[menu]) / len(samples)
-    return Samples(actions, rewards, pulls, spread)
-
-
-def largest(menu: Menu) -> float:
-    """The largest entry of any action."""
-    return float(np.abs(menu.actions).max())
+        spreads[t] = np.diag(inverses[menu])
+    return Samples(actions, rewards, pulls, spreads)
 
 
 def planned(
@@ -278,13 +282,13 @@ def planned(
     told = {"horizon": horizon, "sparsity": sparsity, "reward_bound": reward_bound}
     missing = [name for name, value in told.items() if value is None]
     if horizon is not None:
-        as_count(horizon, "horizon")
+        horizon = as_count(horizon, "horizon")
     if sparsity is not None:
-        as_count(sparsity, "sparsity", 1, dimension)
+        sparsity = as_count(sparsity, "sparsity", 1, dimension)
     if reward_bound is not None:
-        as_number(reward_bound, "reward_bound", 0.0, strict=True)
+        reward_bound = as_number(reward_bound, "reward_bound", 0.0, strict=True)
     if exploration is not None:
-        as_count(exploration, "exploration")
+        exploration = as_count(exploration, "exploration")
         if horizon is not None and exploration > horizon:
             raise ValueError(
                 f"exploration must not be longer than the horizon of {horizon} rounds, "

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from soids.arrays import SMALLEST, Floats, as_number, as_share
 from soids.evidence import Evidence, Menu
 from soids.information import information_ratio, minimise_ratio
-from soids.policies.ledger import Ledger
+from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision, Information
 from soids.regression.ridge import Ellipsoid, ridge, self_normalised_radius
 
@@ -85,7 +86,7 @@ class LinUCB:
     ``norm`` bounds the parameter's l2 norm; ``delta`` is the probability that the ellipsoid ever
     fails. With ``alpha`` the radius is that number at all times, and neither is needed.
 
-    >>> policy, rng = LinUCB(2, norm=1.0), np.random.default_rng(0)
+    >>> policy, rng = LinUCB(2, norm=1.0, noise=0.1), np.random.default_rng(0)
     >>> for _ in range(50):
     ...     decision = policy.choose(np.eye(2), rng)
     ...     policy.observe(decision, reward=float(decision.index))
@@ -109,6 +110,8 @@ class LinUCB:
         self.dimension = self.ledger.dimension
         self.rule = RidgeEllipsoid.checked(noise, norm, ridge, delta, alpha)
         self.noise, self.norm, self.ridge, self.delta, self.alpha = self.rule
+
+    __repr__ = as_called
 
     def choose(self, actions: object, rng: np.random.Generator) -> Decision:
         """Choose one of the actions (K, d) on offer."""
@@ -151,9 +154,11 @@ class FrequentistIDS:
         self.dimension = self.ledger.dimension
         self.rule = RidgeEllipsoid.checked(noise, norm, ridge, delta, alpha)
         self.noise, self.norm, self.ridge, self.delta, self.alpha = self.rule
-        if gain not in ("full", "directed"):
+        if not isinstance(gain, str) or gain not in ("full", "directed"):
             raise ValueError(f"gain must be one of full, directed, got {gain!r}")
         self.gain = gain
+
+    __repr__ = as_called
 
     def choose(self, actions: object, rng: np.random.Generator) -> Decision:
         """Choose one of the actions (K, d) on offer."""
@@ -186,7 +191,7 @@ def directed_gain(ellipsoid: Ellipsoid, bounds: Bounds, menu: Menu) -> Floats:  
     hopeful = int(bounds.upper.argmax())
     if bounds.lengths[hopeful] == 0.0:
         return np.zeros(len(menu.actions))
-    rows = np.linalg.solve(ellipsoid.factor, menu.actions.T)  # (d, K), orthonormal coordinates
+    rows = solve_triangular(ellipsoid.factor, menu.actions.T, lower=True)  # (d, K)
     shared = rows[:, hopeful] @ rows / bounds.lengths[hopeful]
     gain: Floats = -0.5 * np.log1p(-(shared**2) / (1.0 + bounds.lengths**2))
     return gain

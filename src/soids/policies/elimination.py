@@ -6,7 +6,7 @@ import numpy as np
 
 from soids.arrays import SMALLEST, Bools, Floats, Ints, as_number, as_share
 from soids.designs import Design, optimal_design, popart_design
-from soids.evidence import Menu
+from soids.evidence import Evidence, Menu
 from soids.information import Mixture, Spread, greedy
 from soids.policies.committing import (
     Committing,
@@ -15,7 +15,6 @@ from soids.policies.committing import (
     Sample,
     check_length,
     drawn,
-    largest,
     planned,
     shortest,
 )
@@ -29,6 +28,7 @@ class PopArtElimination(Committing):
     the length of the ``exploration``; and the same actions in every round. In phase l every action
     that may be best is played by a G-optimal design until its reward is known within
     ``reward_bound / 2**l``, and those that are then worse by more than twice as much are dropped.
+    Half of ``delta`` is for the support, half for the phases.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class PopArtElimination(Committing):
         self.noise, self.delta = as_number(noise, "noise", SMALLEST), as_share(delta, "delta")
         self.plan = planned(dimension, exploration, horizon, sparsity, reward_bound, self.noise)
         if isinstance(self.plan, int):
-            check_length(self.plan, shortest(dimension, self.delta, warm=True))
+            check_length(self.plan, shortest(dimension, 0.5 * self.delta, warm=True))
         elif signal is None:
             raise ValueError("exploration must be given, or else signal told")
 
@@ -65,19 +65,19 @@ class PopArtElimination(Committing):
         on half of n rounds.
         """
         spread = self._design(menu).value
-        certainty = math.log(4 * self.dimension / self.delta)
-        pilot = plan.sparsity * largest(menu) / plan.noise
+        certainty = math.log(8 * self.dimension / self.delta)
+        pilot = plan.sparsity * menu.largest / plan.noise
         variance = plan.reward_bound**2 + plan.noise**2
         signal = self.signal or 0.0
         return max(
             32.0 * pilot**2 * variance * spread * certainty,
             64.0 * plan.noise**2 * spread * certainty / signal**2,
-            4 * shortest(self.dimension, self.delta, warm=True),
+            4 * shortest(self.dimension, 0.5 * self.delta, warm=True),
         )
 
     def _estimate(self, samples: tuple[Sample, ...]) -> Floats:
         found = drawn(samples, self.dimension)
-        return warm_popart(found, self.reward_bound, self.noise, self.delta)
+        return warm_popart(found, self.reward_bound, self.noise, 0.5 * self.delta)
 
     def _committed(self, menu: Menu) -> Mixture:
         if self.memory.samples and not menu.same(self.memory.samples[0].menu):
@@ -86,34 +86,50 @@ class PopArtElimination(Committing):
         rows = menu.actions[:, support]
         if not rows.any():
             return greedy(np.zeros(len(rows)))
-        phase = self.memory.phase or self._phase(1, np.ones(len(rows), dtype=bool), rows)
-        while self.ledger.evidence.rounds - phase.before.rounds >= phase.due:
-            phase = self._phase(phase.number + 1, self._survivors(phase, support, rows), rows)
+        phase = self.memory.phase
+        if phase is None or not np.array_equal(phase.support, support):
+            phase = self._phase(1, support, np.ones(len(rows), dtype=bool), rows)
+        while phase.evidence.rounds == phase.due:
+            alive = phase.alive & self._is_close(phase, rows)
+            phase = self._phase(phase.number + 1, support, alive, rows)
+        self.memory = self.memory._replace(phase=phase)
         if not phase.left.any():  # all is played, and some rewards are yet to come
-            self.memory = self.memory._replace(phase=phase)
             return greedy(phase.alive.astype(np.float64))
         one = np.arange(len(rows)) == phase.left.argmax()
         self.memory = self.memory._replace(phase=phase._replace(left=phase.left - one))
         return Spread(one.astype(np.float64))
 
-    def _phase(self, number: int, alive: Bools, rows: Floats) -> Phase:
+    def _phase(self, number: int, support: Ints, alive: Bools, rows: Floats) -> Phase:
         """The phase in which those alive are told apart to half the accuracy of the last one."""
-        design = optimal_design(rows[alive])
-        certainty = math.log(2.0 * len(rows) * number * (number + 1) / self.delta)
+        weights, variance = essential(rows[alive])
+        certainty = math.log(4.0 * len(rows) * number * (number + 1) / self.delta)
         ratio = self.noise / self._accuracy(number)
         left = np.zeros(len(rows), dtype=np.int64)
-        left[alive] = np.ceil(2.0 * design.value * ratio**2 * certainty * design.weights)
-        return Phase(number, alive, left, int(left.sum()), self.ledger.evidence)
+        left[alive] = np.ceil(2.0 * variance * ratio**2 * certainty * weights)
+        nothing = Evidence.empty(self.dimension)
+        first = self.ledger.decisions + 1
+        return Phase(number, support, alive, left, first, int(left.sum()), nothing)
 
-    def _survivors(self, phase: Phase, support: Ints, rows: Floats) -> Bools:
-        """Those that the rewards of a phase leave among the possibly best."""
-        now, before = self.ledger.evidence, phase.before
-        kept = np.ix_(support, support)
-        gram, moment = (now.gram - before.gram)[kept], (now.moment - before.moment)[support]
-        values: Floats = rows @ np.linalg.lstsq(gram, moment)[0]
+    def _is_close(self, phase: Phase, rows: Floats) -> Bools:
+        """Whose reward, as a phase found it, is near enough to that of the best alive."""
+        seen = phase.evidence.restricted(phase.support.tolist())
+        values: Floats = rows @ np.linalg.lstsq(seen.gram, seen.moment)[0]
         enough = float(values[phase.alive].max()) - 2.0 * self._accuracy(phase.number)
-        return phase.alive & (values >= enough)
+        return values >= enough
 
     def _accuracy(self, number: int) -> float:
         """How well rewards are known after a phase."""
         return self.reward_bound * 2.0**-number
+
+
+def essential(rows: Floats) -> tuple[Floats, float]:
+    """The G-optimal design on a few actions, and the largest ``a' Q^-1 a`` that it leaves.
+
+    A thousandth of the mass is dust on actions of no use, each of which would cost a round.
+    """
+    weights = optimal_design(rows).weights.copy()
+    order = np.argsort(weights)
+    weights[order[np.cumsum(weights[order]) < 1e-3]] = 0.0
+    weights /= weights.sum()
+    inverse = np.linalg.pinv(rows.T @ (weights[:, None] * rows), hermitian=True)
+    return weights, float(((rows @ inverse) * rows).sum(axis=1).max())

@@ -6,7 +6,7 @@ import numpy as np
 
 from soids.arrays import SMALLEST, as_number
 from soids.information import greedy
-from soids.policies.ledger import Ledger
+from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision
 from soids.regression.lasso import lasso, lasso_penalty
 
@@ -14,7 +14,7 @@ from soids.regression.lasso import lasso, lasso_penalty
 class Greedy:
     """What the lasso thinks best in every round: no exploration but that of ties.
 
-    The penalty is that of ESTC, ``4 noise sqrt(log d / t)``.
+    The penalty is that of ESTC, ``4 noise sqrt(log d / t)`` for actions in [-1, 1]^d.
 
     >>> policy, rng = Greedy(2, noise=0.1), np.random.default_rng(0)
     >>> for _ in range(50):
@@ -31,10 +31,13 @@ class Greedy:
         self.dimension = self.ledger.dimension
         self.noise = as_number(noise, "noise", SMALLEST)
 
+    __repr__ = as_called
+
     def choose(self, actions: object, rng: np.random.Generator) -> Decision:
         """Choose one of the actions (K, d) on offer."""
         menu, evidence = self.ledger.offer(actions, rng), self.ledger.evidence
-        penalty = lasso_penalty(evidence.rounds, self.dimension, self.noise)
+        size = max((old.largest for old in evidence.menus), default=menu.largest)
+        penalty = lasso_penalty(evidence.rounds, self.dimension, self.noise, size)
         mixture = greedy(menu.actions @ lasso(evidence, penalty))
         index = mixture.draw(rng.random())
         return self.ledger.enter(menu, index, mixture.probability(index))

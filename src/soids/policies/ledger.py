@@ -1,11 +1,12 @@
 """What a policy decided and what came of it: the half that all policies share."""
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from soids.arrays import as_actions, as_count, as_number
+from soids.arrays import as_actions, as_count, as_generator, as_number
 from soids.evidence import Evidence, Menu
 from soids.policies.policy import SILENT, Decision, Information
 
@@ -24,10 +25,7 @@ class Ledger:
         """The menu with these actions, checked; the one already known, if any: its arrays are
         ready.
         """
-        if not isinstance(rng, np.random.Generator):
-            raise ValueError(
-                f"rng must be a numpy Generator (np.random.default_rng(seed)), got {rng!r}"
-            )
+        as_generator(rng)
         menu = Menu(as_actions(actions, self.dimension))
         known = (self.menu, *self.evidence.menus)
         return next((old for old in known if old is not None and old.same(menu)), menu)
@@ -112,3 +110,14 @@ class KeptPolicy(Protocol):
     def choose(self, actions: object, rng: np.random.Generator) -> Decision: ...
 
     def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None: ...
+
+
+def settings_of(policy: KeptPolicy) -> dict[str, Any]:
+    """The arguments that build the policy anew; each is kept under its own name."""
+    return {name: getattr(policy, name) for name in inspect.signature(type(policy)).parameters}
+
+
+def as_called(policy: KeptPolicy) -> str:
+    """The call that builds the policy anew, for its ``repr``."""
+    settings = ", ".join(f"{name}={value!r}" for name, value in settings_of(policy).items())
+    return f"{type(policy).__name__}({settings})"

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 
-from soids.arrays import SMALLEST, as_number
+from soids.arrays import SMALLEST, as_count, as_number
 from soids.information import Mixture
 from soids.policies.posterior import Outlook, PosteriorPolicy, obey
 from soids.posteriors import Gaussian
+from soids.posteriors.gaussian import as_support
 
 
 def gaussian(
@@ -70,7 +71,7 @@ class OracleThompson(PosteriorPolicy):
         variance: float | None = None,
         particles: int = 100,
     ) -> None:
-        self.support = tuple(support)
+        self.support = as_support(support, as_count(dimension, "dimension"))
         posterior = gaussian(dimension, noise, variance, self.support)
         super().__init__(dimension, posterior=posterior, particles=particles)
         self.noise, self.variance = noise, variance

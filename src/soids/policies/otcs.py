@@ -9,7 +9,7 @@ import numpy as np
 from soids.arrays import SMALLEST, as_count, as_number, as_radius, as_share
 from soids.evidence import Evidence
 from soids.policies.confidence import Bounds
-from soids.policies.ledger import Ledger
+from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision
 from soids.regression.conversion import (
     admissible_power,
@@ -39,12 +39,12 @@ class Converted(NamedTuple):
 class OTCS:
     """Optimism over the confidence set of an online forecaster (Abbasi-Yadkori et al. 2012).
 
-    ``radius`` bounds the parameter's l1 norm, ``norm`` its l2 norm (the radius, if not told),
-    ``reward_bound`` the rewards' means (the radius, which is right if features lie in [-1, 1]).
-    ``width`` says how the set is made: ``"likelihood_ratio"`` (from the evidence of the forecaster:
-    no bound on rewards is needed), ``"clerico"`` (Clerico et al. 2025) or ``"aps2012"`` (which
-    needs the ``horizon``). ``eta`` is the power of the likelihood, by default the largest that the
-    theory of the width allows; the paper's experiments take 1/2.
+    ``radius`` bounds the parameter's l1 norm, ``norm`` its l2 norm (the radius, if not told).
+    ``width`` says how the set is made: ``"likelihood_ratio"`` from the evidence of the forecaster,
+    ``"clerico"`` after Clerico et al. (2025), or ``"aps2012"``, which is sure up to the
+    ``horizon``. The latter two need features of at most ``feature_bound`` in size, and an ``eta``,
+    the power of the likelihood, of at most what their theory allows, the default; the paper's
+    experiments take 1/2.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class OTCS:
         radius: float,
         noise: float = 1.0,
         norm: float | None = None,
-        reward_bound: float | None = None,
+        feature_bound: float = 1.0,
         width: str = "likelihood_ratio",
         eta: float | None = None,
         horizon: int | None = None,
@@ -70,9 +70,7 @@ class OTCS:
         self.radius = as_radius(radius)
         self.noise = as_number(noise, "noise", SMALLEST)
         self.norm = None if norm is None else as_number(norm, "norm", 0.0)
-        self.reward_bound = reward_bound
-        if reward_bound is not None:
-            self.reward_bound = as_number(reward_bound, "reward_bound", 0.0, strict=True)
+        self.feature_bound = as_number(feature_bound, "feature_bound", 0.0, strict=True)
         if not isinstance(width, str) or width not in WIDTHS:
             raise ValueError(f"width must be one of {', '.join(WIDTHS)}, got {width!r}")
         self.width = width
@@ -89,6 +87,8 @@ class OTCS:
         )  # fmt: skip
         self.predictions = Evidence.empty(self.dimension)
 
+    __repr__ = as_called
+
     @property
     def memory(self) -> Converted:
         """All that was learned beyond the ledger."""
@@ -101,10 +101,10 @@ class OTCS:
     def choose(self, actions: object, rng: np.random.Generator) -> Decision:
         """Choose one of the actions (K, d) on offer."""
         menu = self.ledger.offer(actions, rng)
-        if self.reward_bound is None and np.abs(menu.actions).max() > 1.0:
+        if self.width != "likelihood_ratio" and menu.largest > self.feature_bound:
             raise ValueError(
-                "reward_bound must be told if features leave [-1, 1], got a feature of size "
-                f"{np.abs(menu.actions).max():g}"
+                f"actions must have features of at most feature_bound = {self.feature_bound:g} in "
+                f"size, got {menu.largest:g}"
             )
         self.forecaster.think(rng)
         bounds = Bounds.on(self.ellipsoid(), menu)
@@ -122,7 +122,7 @@ class OTCS:
             self.forecaster.note(settled.action, value)
 
     def ellipsoid(self) -> Ellipsoid:
-        """Where the parameter may be, as of the last choice."""
+        """Where the parameter may be, given all that was chosen and thought of."""
         norm = self.radius if self.norm is None else self.norm
         budget = self.ridge * norm**2
         formula = WIDTHS[self.width]
@@ -138,7 +138,7 @@ class OTCS:
 
     def reach(self) -> float:
         """The bound on mean rewards, in units of the noise."""
-        return (self.radius if self.reward_bound is None else self.reward_bound) / self.noise
+        return self.radius * self.feature_bound / self.noise
 
     def power(self) -> float:
         """The power of the likelihood in force."""

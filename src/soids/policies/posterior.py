@@ -27,7 +27,7 @@ from soids.information import (
     shortfall,
 )
 from soids.policies.explanation import Explanation, explain
-from soids.policies.ledger import Ledger
+from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision, Information
 from soids.posteriors import POSTERIORS, Belief, Tuning
 from soids.rates import Progress, Rate, as_rate
@@ -133,10 +133,7 @@ class PosteriorPolicy(ABC):
         self.ledger = Ledger(self.dimension)
         self.memory = Memory()
 
-    def __repr__(self) -> str:
-        told = ("dimension", "sparsity", "radius", "noise", "posterior", "rate", "eta")
-        settings = ", ".join(f"{name}={getattr(self, name)!r}" for name in told)
-        return f"{type(self).__name__}({settings})"
+    __repr__ = as_called
 
     def _default_rate(self) -> str:
         if not self.optimistic:

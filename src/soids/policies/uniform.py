@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from soids.policies.ledger import Ledger
+from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision
 
 
@@ -20,6 +20,8 @@ class Uniform:
     def __init__(self, dimension: int) -> None:
         self.ledger = Ledger(dimension)
         self.dimension = self.ledger.dimension
+
+    __repr__ = as_called
 
     def choose(self, actions: object, rng: np.random.Generator) -> Decision:
         """Choose one of the actions (K, d) on offer."""

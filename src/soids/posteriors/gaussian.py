@@ -1,12 +1,13 @@
 """The dense conjugate posterior: no sparsity, drawn directly."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from soids.arrays import Floats, as_count
+from soids.arrays import Floats, as_count, as_flag
 from soids.evidence import Evidence, Menu
 from soids.kernels.density import optimism
 from soids.particles import Particles
@@ -57,17 +58,22 @@ class Gaussian:
 
     def __post_init__(self) -> None:
         check_told(self)
+        as_flag(self.empirical, "empirical")
         if self.empirical and self.slab_variance is not None:
             raise ValueError(
                 f"slab_variance must be left out to be estimated, got {self.slab_variance}"
             )
         if self.support is not None:
-            check_support(self.support, self.dimension)
+            object.__setattr__(self, "support", as_support(self.support, self.dimension))
 
     def update(
         self, draws: Draws | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
     ) -> Draws:
         """Draws from the optimistic posterior."""
+        if tuning.rate == 0.0:  # then it does not matter what was on offer
+            evidence = evidence._replace(menus=(), counts=())
+        if draws is not None and len(draws.thetas) != tuning.particles:
+            draws = None
         if self.support is None:
             return self.drawn(draws, evidence, tuning, rng)
         features = list(self.support)
@@ -129,12 +135,14 @@ class Gaussian:
         return (scale + 0.5 * misfit) / (shape + 0.5 * evidence.rounds)
 
 
-def check_support(support: tuple[int, ...], dimension: int) -> None:
-    """Refuse a support that is not a set of features."""
-    for feature in support:
-        as_count(feature, "support", 0, dimension - 1)
-    if not support or len(set(support)) < len(support):
-        raise ValueError(f"support must name each feature once, and at least one, got {support}")
+def as_support(support: object, dimension: int) -> tuple[int, ...]:
+    """A set of features, by their columns."""
+    if not isinstance(support, Iterable) or isinstance(support, str):
+        raise ValueError(f"support must be a list of features, got {support!r}")
+    columns = tuple(as_count(feature, "support", 0, dimension - 1) for feature in support)
+    if not columns or len(set(columns)) < len(columns):
+        raise ValueError(f"support must name each feature once, and at least one, got {columns}")
+    return columns
 
 
 def gaussians(factor: tuple[Floats, bool], slopes: Floats, rng: np.random.Generator) -> Floats:

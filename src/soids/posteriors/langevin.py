@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Bools, Floats, as_count, as_number
+from soids.arrays import SMALLEST, Bools, Floats, as_count, as_flag, as_number
 from soids.evidence import Evidence, Menu
 from soids.kernels.density import fits
 from soids.kernels.langevin import Learning, Pace, Slope, walk
@@ -82,6 +82,8 @@ class Langevin:
     def __post_init__(self) -> None:
         check_told(self)
         as_count(self.steps, "steps")
+        as_flag(self.adapts, "adapts")
+        as_flag(self.preconditioned, "preconditioned")
         for name in ("weight", "step"):
             if as_number(getattr(self, name), name, SMALLEST) > 1.0:
                 raise ValueError(f"{name} must be at most 1, got {getattr(self, name)}")

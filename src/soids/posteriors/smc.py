@@ -60,7 +60,8 @@ class Cloud(NamedTuple):
     def log_evidence(self) -> float:
         """Log of the prior mean of exp(-eta / (2 noise) |y - X theta|^2), tilted by the optimism.
 
-        Meaningful where radius and noise are told: else the prior itself follows the rewards.
+        Meaningful where radius and noise are told: else the prior itself follows the rewards. Its
+        exponential is unbiased, but for steps taken in several where one would leave few alive.
         """
         truth = float(logsumexp(self.log_weights + self.log_truth)) - math.log(len(self.thetas))
         return self.log_mass + truth - self.target.prior.log_lawful(self.thetas.shape[1])

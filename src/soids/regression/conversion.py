@@ -46,7 +46,8 @@ def admissible_power(reach: float) -> float:
     >>> admissible_power(1.0), round(admissible_power(10.0), 6)
     (0.5, 0.002506)
     """
-    return 0.5 * (1.0 - math.sqrt(max(1.0 - 1.0 / reach**2, 0.0)))
+    least = min(1.0, reach**-2)
+    return 0.5 * least / (1.0 + math.sqrt(1.0 - least))  # no difference of near-equal numbers
 
 
 def exp_concave_power(reach: float, horizon: int, delta: float) -> float:

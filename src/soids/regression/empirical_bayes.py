@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 from sklearn.linear_model import BayesianRidge
 
 from soids.evidence import Evidence
@@ -23,9 +24,14 @@ def empirical_bayes(evidence: Evidence, shape: float, scale: float) -> tuple[flo
         return scale / shape, 1.0
     rows, answers = compressed(evidence)
     unseen = max(evidence.energy - float(answers @ answers), 0.0)
+    # In units of the rewards and of the actions: scikit-learn's tolerance and priors are absolute.
+    reward = math.sqrt(evidence.energy / evidence.rounds)
+    action = math.sqrt(float(np.trace(evidence.gram)) / evidence.gram.shape[0] / evidence.rounds)
     model = BayesianRidge(
         fit_intercept=False,
+        tol=1e-6,
+        max_iter=1000,
         alpha_1=shape + 0.5 * (evidence.rounds - len(rows)),
-        alpha_2=scale + 0.5 * unseen,
-    ).fit(rows, answers)
-    return 1.0 / float(model.alpha_), 1.0 / float(model.lambda_)
+        alpha_2=(scale + 0.5 * unseen) / reward**2,
+    ).fit(rows / action, answers / reward)
+    return reward**2 / float(model.alpha_), (reward / action) ** 2 / float(model.lambda_)

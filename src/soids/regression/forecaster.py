@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import Floats, as_actions, as_count, as_number
+from soids.arrays import Floats, as_actions, as_count, as_generator, as_number
 from soids.evidence import Evidence
 from soids.posteriors.smc import Cloud
 from soids.posteriors.subset import Subset
@@ -24,7 +24,7 @@ class Forecaster:
 
     The prediction is the mean of the subset prior times the likelihood to the power ``eta``: the
     sparse exponential-weights forecaster of Gerchinovitz (2013) and Alquier & Lounici (2011),
-    sampled exactly. What is not told is learned.
+    averaged over particles that exact moves keep up to date. What is not told is learned.
 
     >>> forecaster, rng = Forecaster(50), np.random.default_rng(0)
     >>> for _ in range(40):
@@ -60,9 +60,10 @@ class Forecaster:
 
     def learn(self, features: object, answer: float, rng: np.random.Generator) -> None:
         """Learn from one answer."""
-        (row,) = as_actions(np.atleast_2d(np.asarray(features)), self.model.dimension)
-        self.note(row, as_number(answer, "answer"))
-        self.think(rng)
+        (row,) = as_actions(np.asarray(features)[None], self.model.dimension)
+        number = as_number(answer, "answer")
+        self.note(row, number)
+        self.think(as_generator(rng))
 
     def mean(self) -> Floats:  # (d,)
         """The parameter that predictions are made with."""
@@ -84,6 +85,6 @@ class Forecaster:
     def think(self, rng: np.random.Generator) -> None:
         """Bring the cloud up to all that was taken down."""
         evidence, cloud, believed = self.memory
-        if believed is not evidence:
+        if believed is not evidence and evidence.rounds > 0:
             cloud = self.model.update(cloud, evidence, self.tuning, rng)
             self.memory = Foresight(evidence, cloud, evidence)

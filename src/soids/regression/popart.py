@@ -2,7 +2,7 @@
 
 Notation
     moment   (d, d)  Q, the mean of a a' under the design that actions were drawn from
-    spread   (d,)    diagonal of Q^-1: how much the noise of one round moves each coefficient
+    spreads  (n, d)  diagonal of Q^-1: how much the noise of a round moves each coefficient
     reach            bound on |<theta - pilot, a>|
     certainty        log(2 d / delta), the price of d two-sided bounds at once
 """
@@ -21,17 +21,13 @@ class Samples(NamedTuple):
     actions: Floats  # (n, d)
     rewards: Floats  # (n,)
     pulls: Floats  # (n, d)  Q^-1 a, of the design in force in each round
-    spread: Floats  # (d,)  averaged over rounds
+    spreads: Floats  # (n, d)  likewise
 
     def first(self, count: int) -> "Samples":
-        return self._replace(
-            actions=self.actions[:count], rewards=self.rewards[:count], pulls=self.pulls[:count]
-        )
+        return Samples(*(column[:count] for column in self))
 
     def after(self, count: int) -> "Samples":
-        return self._replace(
-            actions=self.actions[count:], rewards=self.rewards[count:], pulls=self.pulls[count:]
-        )
+        return Samples(*(column[count:] for column in self))
 
 
 def popart(
@@ -44,11 +40,12 @@ def popart(
     """
     count, dimension = samples.actions.shape
     start = np.zeros(dimension) if pilot is None else pilot
-    threshold = thresholds(samples.spread, count, reach, noise, delta)
-    if not np.isfinite(threshold).all():
-        return np.zeros(dimension)
     certainty = math.log(2.0 * dimension / delta)
-    variance = (reach**2 + noise**2) * samples.spread
+    if count <= 2.0 * certainty:
+        return np.zeros(dimension)
+    spread = samples.spreads.mean(axis=0)
+    threshold = thresholds(spread, count, reach, noise, delta)
+    variance = (reach**2 + noise**2) * spread
     slack = 1.0 + 2.0 * certainty / (count - 2.0 * certainty)
     residuals = samples.rewards - samples.actions @ start
     robust = catoni(

@@ -36,7 +36,13 @@ class Ellipsoid(NamedTuple):
 def ridge(evidence: Evidence, penalty: float) -> tuple[Floats, Floats]:
     """The ridge estimate (d,), and the factor (d, d) of its precision."""
     dimension = len(evidence.moment)
-    factor: Floats = cholesky(evidence.gram + penalty * np.eye(dimension), lower=True)
+    try:
+        factor: Floats = cholesky(evidence.gram + penalty * np.eye(dimension), lower=True)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"ridge must not vanish beside the squares of the actions, got {penalty:g}: "
+            "rescale the actions, or raise it"
+        ) from None
     return cho_solve((factor, True), evidence.moment, check_finite=False), factor
 
 
