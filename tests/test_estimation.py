@@ -46,6 +46,25 @@ def test_a_high_price_of_information_buys_more_of_it():
     assert infos[0].regret < infos[1].regret
 
 
+def test_theory_names_a_price():
+    """sigma sqrt(d t / (2 C_t)), and the saddle one of a few multiples of it."""
+    actions = np.random.default_rng(0).uniform(-1, 1, (30, 6))
+    policy, rng = E2D(6, sparsity=2, radius=3.0, noise=0.5), np.random.default_rng(0)
+    for _ in range(10):
+        decision = policy.choose(actions, rng)
+        policy.observe(decision, decision.action[0] + 0.5 * rng.standard_normal())
+
+    def chosen(gamma):
+        twin = deepcopy(policy)
+        twin.gamma = gamma
+        return twin.choose(actions, np.random.default_rng(1)).info
+
+    cost = 5.0 + 4.0 * np.log(np.e * 6 * 11 / 2)  # C_11 with d = 6, s = 2
+    price = 0.5 * np.sqrt(6 * 11 / (2.0 * cost))
+    assert chosen("theory") == chosen(price)
+    assert chosen("saddle") in [chosen(factor * price) for factor in (0.25, 0.5, 1.0, 2.0, 4.0)]
+
+
 @pytest.mark.parametrize("gamma", ["theory", "saddle", 2.0])
 def test_an_easy_instance_is_learned_at_any_price(gamma):
     actions = np.random.default_rng(0).uniform(-1, 1, (10, 4))
