@@ -157,7 +157,7 @@ BUGS = (
     Bug(
         "reward for prediction",
         "policies/otcs.py",
-        "prediction = float(self.forecaster.predict(settled.action))",
+        "prediction = self.forecaster.predict(settled.action)",
         "prediction = value",
         of_baseline=True,
     ),

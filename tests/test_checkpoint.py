@@ -15,7 +15,9 @@ from soids.policies.checkpoint import MAGIC
 from soids.policies.posterior import PosteriorPolicy
 from soids.posteriors import Gaussian, Relaxed, SpikeSlab, Subset
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*relaxed posterior:RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*relaxed posterior:RuntimeWarning", "ignore:no coefficient is told:RuntimeWarning"
+)
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (6, 3))
 MENUS = [ACTIONS, ACTIONS[:4], -ACTIONS]
@@ -28,12 +30,12 @@ def reward_of(decision):
 def play_on(policy, rng, pending=(), rounds=4):
     """Everything that can be seen of the policy from here on."""
     before = policy.choose(ACTIONS, rng)
-    seen = [(before.index, before.probability, before.round, before.info)]
+    seen = [repr(before)]
     for decision in (*pending, before):
         policy.observe(decision, reward_of(decision))
     for t in range(rounds):
         decision = policy.choose(MENUS[t % 3], rng)
-        seen.append((decision.index, decision.probability, decision.round, decision.info))
+        seen.append(repr(decision))
         policy.observe(decision, reward_of(decision))
     if not isinstance(policy, PosteriorPolicy):
         return seen

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from soids import paper_instance, theory
+from soids import rates as formulas
 from soids.cli import main
 from soids.cli.bound import is_number
 from soids.designs import exploratory_design
@@ -44,7 +45,7 @@ def test_the_numbers_are_those_of_the_theory():
     assert (said["rich"], said["poor"], said["additive"]) == bound
     assert said["bound"] == bound.value
     assert said["regime"] == said["rate_branch"] == "data-poor"
-    assert said["rate"] == theory.poor_rate(100, 10, 1000, 0.05)
+    assert said["rate"] == formulas.poor_rate(100, 10, 1000, 0.05)
     assert said["theorem3"] == theory.theorem3_worst(100, 10, 1000, 0.05).value
     assert said["trivial"] == 2000.0
     assert said["vacuous"] is True
@@ -103,14 +104,18 @@ def test_c_min_and_dimension_come_from_the_file(file):
 def test_whether_optimal_actions_are_sparse_is_checked(tmp_path, file):
     said = summary("--sparsity", 2, "--horizon", 1000, "--actions", file)
     assert said["sparse_optimal_actions"] is False
-    assert said["rich_alone"] == pytest.approx(theory.rich_alone(20, 2, 1000))
+    assert said["applies"] == "rich_alone"
+    assert said["bound"] == said["rich_alone"] == pytest.approx(theory.rich_alone(20, 2, 1000))
+    assert said["meaningful_from"] == theory.rich_alone_from(20, 2)
+    assert said["rate"] == pytest.approx(formulas.rich_rate(20, 2, 1000))
     answer = words(told("--sparsity", 2, "--horizon", 1000, "--actions", file))
     assert "Optimal actions are not all sparse" in answer
-    assert f"at most {said['rich_alone']:,.0f}." in answer
+    assert 'SOIDS(..., rate="rich", eta=0.25)' in answer
     path = tmp_path / "sparse.npy"
     np.save(path, np.vstack([np.eye(3), -np.eye(3)]))
     command = ("--sparsity", 1, "--horizon", 1000, "--actions", path)
     assert summary(*command)["sparse_optimal_actions"] is True
+    assert summary(*command)["applies"] == "theorem2"
     assert "checked: optimal actions have at most s non-zero features" in words(told(*command))
     assert summary(*PROBLEM)["sparse_optimal_actions"] is None
     assert "(not checked)" in words(told(*PROBLEM))
@@ -191,11 +196,19 @@ def test_what_makes_no_sense_is_an_error_of_usage(arguments, message):
     [
         ("a.csv", b"", "no line of numbers"),
         ("a.csv", b"x,y\n", "no line of numbers"),
-        ("a.csv", b"1,2\n3\n", "number of columns changed"),
-        ("a.csv", b"1,2\n3,four\n", "could not convert string 'four'"),
+        ("a.csv", b"1,2\n3\n", "action 2 must have 2 features as the first, got 1"),
+        (
+            "a.csv",
+            b"1,2\n3,four\n",
+            "action 2 must hold numbers apart by commas or blanks, got 'four'",
+        ),
         ("a.csv", b"1,2\n3,nan\n", "actions[1, 1] must be finite"),
         ("a.csv", b"1,2,3\n", "actions must have shape (K, 2), one action a row, got (1, 3)"),
-        ("a.txt", b"once upon a time\nthere were no numbers\n", "could not convert string 'there'"),
+        (
+            "a.txt",
+            b"once upon a time\nthere were no numbers\n",
+            "blanks, got 'there': fill gaps",
+        ),
         ("a.npz", b"PK\x03\x04\xff\xfe", "this is neither"),
         ("a.npy", b"", "reading magic string"),
         ("a.npy", b"1,2\n3,4\n", "magic string is not correct"),
@@ -251,6 +264,7 @@ def test_the_page_shows_what_the_theorems_say_about_the_experiment(tmp_path, dim
     path = tmp_path / "actions.npy"
     np.save(path, paper_instance(dimension, seed=0).actions)
     said = summary("--sparsity", dimension // 10, "--horizon", 1000, "--actions", path)
-    columns = ("c_min", "rich", "poor", "additive", "bound", "theorem3", "crossover")
+    said["theorem2"] = min(said["rich"], said["poor"]) + said["additive"]
+    columns = ("c_min", "rich", "poor", "additive", "theorem2", "theorem3", "crossover", "bound")
     row = PAGE.split(f"| {dimension}, {dimension // 10} |")[1].split("\n")[0].replace("|", " ")
     assert values(row) == [said[column] for column in (*columns, "meaningful_from")]

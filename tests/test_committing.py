@@ -12,6 +12,8 @@ from soids.policies.elimination import essential
 from soids.regression.lasso import lasso, lasso_penalty
 from test_ridge import recorded
 
+pytestmark = pytest.mark.filterwarnings("ignore:no coefficient is told from zero:RuntimeWarning")
+
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (20, 5))
 BANDIT = SparseLinearBandit(ACTIONS, [0.0, 2.0, 0.0, 0.0, 0.0], noise=0.5)
 FAMILIES = [
@@ -92,6 +94,15 @@ def test_late_rewards_of_the_exploration_count_when_they_come(family):
     assert len(policy.memory.samples) == 30
 
 
+@pytest.mark.parametrize("family", FAMILIES[1:], ids=["popart", "elimination"])
+def test_an_exploration_that_finds_nothing_is_said(family):
+    policy, rng = family(exploration=30), np.random.default_rng(0)
+    for _ in range(30):
+        policy.observe(policy.choose(ACTIONS, rng), rng.standard_normal())
+    with pytest.warns(RuntimeWarning, match="told from zero by 30 rounds .* explore longer"):
+        policy.choose(ACTIONS, rng)
+
+
 @every_family
 def test_the_estimate_cannot_be_spoiled(family):
     policy, rng = family(exploration=30), np.random.default_rng(0)
@@ -123,6 +134,22 @@ def test_elimination_ends_with_the_best_action():
     assert policy.memory.phase.alive[BANDIT.means.argmax()]
     assert policy.memory.phase.alive.sum() < 10
     assert trace.regret[-1000:].mean() < 0.05 * BANDIT.gaps.mean()
+
+
+def test_a_phase_drops_what_is_worse_by_more_than_twice_its_accuracy():
+    """Without noise in the rewards, exactly that, in every phase."""
+    policy = PopArtElimination(5, reward_bound=2.0, noise=0.5, exploration=2000)
+    rng, seen = np.random.default_rng(0), {}
+    for t in range(8000):
+        decision = policy.choose(ACTIONS, rng)
+        noise = 0.5 * rng.standard_normal() if t < 2000 else 0.0
+        policy.observe(decision, 2.0 * decision.action[1] + noise)
+        if policy.memory.phase is not None:
+            seen[policy.memory.phase.number] = policy.memory.phase.alive
+    assert len(seen) >= 4
+    for number, alive in seen.items():
+        kept = BANDIT.gaps <= 2.0 * 2.0 * 2.0 ** (1 - number) if number > 1 else np.ones(20, bool)
+        assert alive.tolist() == kept.tolist()
 
 
 def test_elimination_waits_for_the_rewards_of_a_phase():

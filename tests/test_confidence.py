@@ -120,6 +120,7 @@ def test_directed_information_finds_the_best_action():
         ({"norm": 1.0, "delta": 1.0}, "delta must lie strictly between 0 and 1, got 1"),
         ({"norm": 1.0, "delta": "low"}, "delta must be a real number, got 'low'"),
         ({"norm": -1.0}, "norm must be at least 0, got -1"),
+        ({"alpha": 1.0, "norm": 2.0}, "norm must be left out beside a fixed radius alpha, got 2"),
         ({"alpha": -0.1}, "alpha must be at least 0, got -0.1"),
         ({"alpha": np.nan}, "alpha must be finite"),
         ({"norm": 1.0, "ridge": 0.0}, "ridge must be at least 1e-12, got 0"),

@@ -94,6 +94,7 @@ def test_empirical_bayes_finds_the_noise():
         (lambda: OracleThompson(3, [1, 1]), "support must name each feature once"),
         (lambda: OracleThompson(3, [3]), r"support must be in 0\.\.2, got 3"),
         (lambda: OracleThompson(3, [0.5]), "support must be a whole number, got 0.5"),
+        (lambda: OracleThompson(3, [True, False, True]), "support must list columns by number"),
         (lambda: OracleThompson(3, 1), "support must be a list of features, got 1"),
         (lambda: OracleThompson(3, None), "support must be a list of features, got None"),
         (lambda: OracleThompson(3, "01"), "support must be a list of features, got '01'"),

@@ -65,6 +65,7 @@ def test_a_power_of_ones_own_is_taken():
         ({"ridge": 0.0}, "ridge must be at least 1e-12, got 0"),
         ({"feature_bound": 0.0}, "feature_bound must be above 0, got 0"),
         ({"norm": -1.0}, "norm must be at least 0, got -1"),
+        ({"norm": 3.0}, "norm must be at most the radius of 1, .* got 3"),
         ({"noise": 0.0}, "noise must be at least 1e-12, got 0"),
     ],
 )
@@ -80,6 +81,14 @@ def test_features_are_at_most_as_large_as_told_where_that_matters():
         OTCS(2, **told, width="clerico").choose(2.0 * np.eye(2), rng)
     OTCS(2, **told, width="clerico", feature_bound=2.0).choose(2.0 * np.eye(2), rng)
     OTCS(2, **told).choose(2.0 * np.eye(2), rng)
+
+
+def test_the_end_of_the_horizon_is_said():
+    policy, rng = OTCS(4, **TOLD, width="aps2012", horizon=3), np.random.default_rng(0)
+    for _ in range(3):
+        policy.observe(policy.choose(ACTIONS, rng), 0.0)
+    with pytest.warns(RuntimeWarning, match="horizon of 3 rounds is over"):
+        policy.choose(ACTIONS, rng)
 
 
 def test_before_any_reward_the_set_is_certain():

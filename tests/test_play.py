@@ -86,3 +86,16 @@ def test_a_horizon_and_a_seed_are_whole_numbers(horizon, seed, message):
 def test_a_policy_for_another_dimension_is_refused():
     with pytest.raises(ValueError, match=r"actions must have shape \(K, 4\), .* got \(8, 3\)"):
         play(BANDIT, SOIDS(4), 5, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("bandit", "policy", "message"),
+    [
+        (BANDIT, "soids", r"policy must be an object such as SOIDS\(dimension=20\), got 'soids'"),
+        (BANDIT, SOIDS, "policy must be an object such as SOIDS"),
+        (SOIDS(3), BANDIT, "bandit must be a SparseLinearBandit, got SOIDS"),
+    ],
+)
+def test_who_plays_whom_must_be_told(bandit, policy, message):
+    with pytest.raises(ValueError, match=message):
+        play(bandit, policy, 5, seed=0)

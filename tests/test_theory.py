@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from soids import rates as formulas
 from soids import theory
 from soids.designs import exploratory_design
 from soids.information import (
@@ -28,7 +29,7 @@ PROBLEMS = [(100, 10, 0.05), (20, 2, 0.3), (1000, 3, 1.0), (7, 7, 1e-3), (1, 1, 
 
 def test_theorem_2_as_computed_by_hand():
     # log(e 100 1000 / 10) = 1 + log(10000) = 10.2103404, so C_T = 5 + 20 * 10.2103404 = 209.206807
-    assert theory.complexity(100, 10, 1000) == pytest.approx(209.206807, rel=1e-8)
+    assert formulas.complexity(100, 10, 1000) == pytest.approx(209.206807, rel=1e-8)
     bound = theorem2(100, 10, 1000, c_min=0.05)
     # 27 sqrt(209.206807 * 100 * 1000) = 27 * 4573.91306
     assert bound.rich == pytest.approx(123495.653, rel=1e-8)
@@ -73,8 +74,8 @@ def largest_regrets(dimension, sparsity, c_min, gains):
 @pytest.mark.parametrize("horizon", [1, 10, 1000])
 def test_theorem_1_with_the_lemmas_stays_below_theorem_2(dimension, sparsity, c_min, horizon):
     rounds = range(1, horizon + 1)
-    rich = np.array([theory.rich_rate(dimension, sparsity, t) for t in rounds])
-    poor = np.array([theory.poor_rate(dimension, sparsity, t, c_min) for t in rounds])
+    rich = np.array([formulas.rich_rate(dimension, sparsity, t) for t in rounds])
+    poor = np.array([formulas.poor_rate(dimension, sparsity, t, c_min) for t in rounds])
     rates = np.minimum(0.5, np.maximum(rich, poor))
     # what makes 2 sqrt(2 d g) - 3 g / (32 rate) largest, and the same for the cubic ratio
     squarely = 2 * dimension * (32 / 3 * rates) ** 2
@@ -153,8 +154,8 @@ def test_the_terms_and_the_rates_are_equal_where_they_cross(dimension, sparsity,
         assert theorem2(dimension, sparsity, after, c_min).regime == "data-rich"
     rounds = theory.rate_crossover(dimension, sparsity, c_min)
     if rounds > 0.0:
-        rich = theory.rich_rate(dimension, sparsity, rounds)
-        assert rich == pytest.approx(theory.poor_rate(dimension, sparsity, rounds, c_min))
+        rich = formulas.rich_rate(dimension, sparsity, rounds)
+        assert rich == pytest.approx(formulas.poor_rate(dimension, sparsity, rounds, c_min))
 
 
 def test_some_problems_cross_and_some_do_not():
@@ -166,13 +167,13 @@ def test_some_problems_cross_and_some_do_not():
 def test_the_cap_is_needed_until_then_and_not_after(dimension, sparsity):
     start = theory.uncapped_from(dimension, sparsity, c_min=1.0)
     assert start > 1
-    assert theory.poor_rate(dimension, sparsity, start - 1, 1.0) > 0.5
-    assert theory.poor_rate(dimension, sparsity, start, 1.0) <= 0.5
-    assert theory.rich_rate(dimension, sparsity, 1) <= 0.5
+    assert formulas.poor_rate(dimension, sparsity, start - 1, 1.0) > 0.5
+    assert formulas.poor_rate(dimension, sparsity, start, 1.0) <= 0.5
+    assert formulas.rich_rate(dimension, sparsity, 1) <= 0.5
     assert start <= theory.t_min(dimension, sparsity) / 48
     # the lemma on gaps needs rates of a quarter, and the paper's T_min is late enough for that too
     assert (
-        theory.poor_rate(dimension, sparsity, math.ceil(theory.t_min(dimension, sparsity)), 1.0)
+        formulas.poor_rate(dimension, sparsity, math.ceil(theory.t_min(dimension, sparsity)), 1.0)
         <= 0.25
     )
 
@@ -191,10 +192,10 @@ def test_one_rate_alone_guarantees_less_than_three_fifths_of_theorem_2():
     assert theory.rich_alone(100, 10, 1000) == pytest.approx(both.rich * 16 * math.sqrt(2 / 3) / 27)
     assert theory.poor_alone(100, 10, 1000, 0.05) == pytest.approx(both.poor * 0.4 * 6 ** (1 / 3))
     horizon, alone = 1000, range(1, 1001)
-    cost = theory.complexity(100, 10, horizon)
-    rich = [theory.rich_rate(100, 10, t) for t in alone]
+    cost = formulas.complexity(100, 10, horizon)
+    rich = [formulas.rich_rate(100, 10, t) for t in alone]
     assert cost / rich[-1] + 32 / 3 * sum(rich) * 200 <= theory.rich_alone(100, 10, horizon)
-    poor = [theory.poor_rate(100, 10, t, 0.05) for t in alone]
+    poor = [formulas.poor_rate(100, 10, t, 0.05) for t in alone]
     roots = sum(math.sqrt(3 * rate * theory.cubic_ratio(10, 0.05)) for rate in poor)
     paid = cost / poor[-1] + 16 / 3 * theory.young_constant(3) * roots
     assert paid <= theory.poor_alone(100, 10, horizon, 0.05)

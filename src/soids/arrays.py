@@ -48,6 +48,14 @@ def as_actions(actions: object, dimension: int) -> Floats:
     return array
 
 
+def as_features(features: object, dimension: int) -> Floats:
+    """The features of one action (d,), checked."""
+    array = as_floats(features, "features")
+    if array.shape != (dimension,):
+        raise ValueError(f"features must have shape ({dimension},), got {array.shape}")
+    return array
+
+
 def as_number(value: object, name: str, low: float = -math.inf, *, strict: bool = False) -> float:
     """A finite number of moderate size, not below ``low`` (above it if ``strict``)."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from soids.arrays import Floats, as_number
 from soids.designs import exploratory_design
-from soids.theory import poor_rate, rich_rate
 
 
 @dataclass(frozen=True)
@@ -96,10 +95,38 @@ def theorem3(progress: Progress) -> float:
     return min(0.5, max(many, float(few ** (2 / 3))))
 
 
+# The formulas of Theorem 2, by plain numbers. The sparsity may be a belief, hence a fraction.
+
+
+def complexity(dimension: int, sparsity: float, rounds: float) -> float:
+    """``C_t = 5 + 2 s log(e d t / s)``, the price of not knowing theta.
+
+    >>> round(complexity(100, 10, 1000), 4)  # 5 + 20 log(10000 e)
+    209.2068
+    """
+    if rounds < 1:
+        raise ValueError(f"rounds must be at least 1, got {rounds}")
+    return 5.0 + 2.0 * sparsity * math.log(math.e * dimension * rounds / sparsity)
+
+
+def rich_rate(dimension: int, sparsity: float, rounds: int) -> float:
+    """Theorem 2's rate for many data in the last of so many rounds, ``lambda^(2)``."""
+    cost = complexity(dimension, sparsity, rounds)
+    return math.sqrt(3.0 * cost / (128.0 * dimension * rounds))
+
+
+def poor_rate(dimension: int, sparsity: float, rounds: int, c_min: float) -> float:
+    """Theorem 2's rate for few data in the last of so many rounds, ``lambda^(3)``."""
+    cost = complexity(dimension, sparsity, rounds)
+    inner = cost * math.sqrt(c_min) / (rounds * math.sqrt(sparsity))
+    return float(inner ** (2 / 3) / (4.0 * 6.0 ** (1 / 3)))
+
+
 RATES: dict[str, Rate] = {
     "balanced": balanced,
     "cautious": cautious,
     "experiment": experiment,
+    "rich": rich,
     "theorem2": theorem2,
     "theorem3": theorem3,
     "zero": constant(0.0),

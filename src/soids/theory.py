@@ -13,11 +13,13 @@ Notation, as in the paper
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from scipy.special import lambertw
 
 from soids.arrays import Floats, as_count, as_floats, as_number
+from soids.rates import complexity
 
 WIDEST_GAP = 2.0  # rewards lie in [-1, 1]
 
@@ -38,31 +40,6 @@ class Bound(NamedTuple):
     def regime(self) -> str:
         """The regime whose term is the smaller one."""
         return "data-poor" if self.poor < self.rich else "data-rich"
-
-
-# Complexity and learning rates. The sparsity may be a belief here, hence a fraction: no checks.
-
-
-def complexity(dimension: int, sparsity: float, rounds: float) -> float:
-    """``C_t = 5 + 2 s log(e d t / s)``, the price of not knowing theta.
-
-    >>> round(complexity(100, 10, 1000), 4)  # 5 + 20 log(10000 e)
-    209.2068
-    """
-    return 5.0 + 2.0 * sparsity * math.log(math.e * dimension * rounds / sparsity)
-
-
-def rich_rate(dimension: int, sparsity: float, rounds: int) -> float:
-    """Theorem 2's rate for many data in the last of so many rounds, ``lambda^(2)``."""
-    cost = complexity(dimension, sparsity, rounds)
-    return math.sqrt(3.0 * cost / (128.0 * dimension * rounds))
-
-
-def poor_rate(dimension: int, sparsity: float, rounds: int, c_min: float) -> float:
-    """Theorem 2's rate for few data in the last of so many rounds, ``lambda^(3)``."""
-    cost = complexity(dimension, sparsity, rounds)
-    inner = cost * math.sqrt(c_min) / (rounds * math.sqrt(sparsity))
-    return float(inner ** (2 / 3) / (4.0 * 6.0 ** (1 / 3)))
 
 
 # Theorems
@@ -216,18 +193,17 @@ def meaningful_from(
     248072
     """
     require(dimension, sparsity, c_min=c_min)
-    as_number(gap, "gap", 0.0, strict=True)
-    high = 1
-    while terms(dimension, sparsity, high, c_min).value >= gap * high:  # a round's share falls
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        if terms(dimension, sparsity, middle, c_min).value >= gap * middle:
-            low = middle
-        else:
-            high = middle
-    return high
+    return first_below(lambda horizon: terms(dimension, sparsity, horizon, c_min).value, gap)
+
+
+def rich_alone_from(dimension: int, sparsity: int, gap: float = WIDEST_GAP) -> int:
+    """The same for the data-rich rate alone, which needs no Definition 1.
+
+    >>> rich_alone_from(20, 2)
+    52648
+    """
+    require(dimension, sparsity)
+    return first_below(lambda horizon: rich_alone(dimension, sparsity, horizon), gap)
 
 
 # Lemmas
@@ -329,6 +305,22 @@ def terms(dimension: int, sparsity: int, horizon: int, c_min: float | None) -> B
         poor = 30.0 * (cost * sparsity / c_min) ** (1 / 3) * float(horizon) ** (2 / 3)
     rich = 27.0 * math.sqrt(cost * dimension * horizon)
     return Bound(rich, poor, 2.0 * t_min(dimension, sparsity))
+
+
+def first_below(bound: Callable[[int], float], gap: float) -> int:
+    """The first horizon at which a bound is below ``gap`` a round; its share of a round falls."""
+    as_number(gap, "gap", 0.0, strict=True)
+    high = 1
+    while bound(high) >= gap * high:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        if bound(middle) >= gap * middle:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def adaptive_terms(

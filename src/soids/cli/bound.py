@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from soids import theory
+from soids import rates, theory
 from soids.arrays import Floats, as_actions, as_floats
 from soids.conditions import has_sparse_optimal_actions
 from soids.designs import exploratory_design
@@ -43,8 +43,9 @@ class Summary:
     rate_crossover: float | None
     t_min: float
     uncapped_from: int
-    rich_alone: float  # what holds whatever the optimal actions are
     sparse_optimal_actions: bool | None  # Definition 1; None if not known
+    rich_alone: float  # what holds even if that fails, for the data-rich rate alone
+    applies: str  # the bound that does: "theorem2" or "rich_alone"
 
 
 def summarise(
@@ -59,10 +60,18 @@ def summarise(
 ) -> Summary:
     """All of it, where no round costs more than ``gap``."""
     problem = dimension, sparsity
+    refuted = sparse_optimal_actions is False
     promise = theory.theorem2(*problem, horizon, c_min)
+    alone = theory.rich_alone(*problem, horizon)
+    value = alone if refuted else promise.value
+    first = (
+        theory.rich_alone_from(*problem, gap / unit)
+        if refuted
+        else theory.meaningful_from(*problem, c_min, gap / unit)
+    )
     at_best = theory.theorem2(*problem, horizon, c_min=1.0)
-    rich = theory.rich_rate(*problem, horizon)
-    poor = 0.0 if c_min is None else theory.poor_rate(*problem, horizon, c_min)
+    rich = rates.rich_rate(*problem, horizon)
+    poor = 0.0 if c_min is None or refuted else rates.poor_rate(*problem, horizon, c_min)
     rate = max(rich, poor)
     branch = "data-poor" if poor > rich else "data-rich"
     return Summary(
@@ -72,48 +81,64 @@ def summarise(
         c_min=c_min,
         c_min_at_most=c_min_at_most,
         unit=unit,
-        complexity=theory.complexity(*problem, horizon),
+        complexity=rates.complexity(*problem, horizon),
         rich=unit * promise.rich,
         poor=None if c_min is None else unit * promise.poor,
         poor_at_best=unit * at_best.poor,
         additive=unit * promise.additive,
-        bound=unit * promise.value,
-        regime=promise.regime,
+        bound=unit * value,
+        regime="data-rich" if refuted else promise.regime,
         theorem3=(
             unit * theory.theorem3_worst(*problem, horizon, c_min).value
             if 2 * sparsity <= dimension
             else None
         ),
         trivial=gap * horizon,
-        vacuous=unit * promise.value >= gap * horizon,
-        meaningful_from=theory.meaningful_from(*problem, c_min, gap / unit),
+        vacuous=unit * value >= gap * horizon,
+        meaningful_from=first,
         rate=min(0.5, rate),
         rate_branch=branch if rate <= 0.5 else "cap",
         crossover=None if c_min is None else theory.crossover(*problem, c_min),
         rate_crossover=None if c_min is None else theory.rate_crossover(*problem, c_min),
         t_min=theory.t_min(*problem),
         uncapped_from=theory.uncapped_from(*problem, c_min),
-        rich_alone=unit * theory.rich_alone(*problem, horizon),
         sparse_optimal_actions=sparse_optimal_actions,
+        rich_alone=unit * alone,
+        applies="rich_alone" if refuted else "theorem2",
     )
 
 
 def read_actions(path: Path) -> object:
     """The numbers in a file of NumPy's, or in a text file with one action a line."""
     if path.suffix.lower() == ".npy":
-        with path.open("rb") as file:
-            return np.lib.format.read_array(file, allow_pickle=False)
+        try:
+            with path.open("rb") as file:
+                return np.lib.format.read_array(file, allow_pickle=False)
+        except ValueError as error:
+            raise ValueError(f"actions must come as an array of numbers: {error}") from None
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError("actions must come as .npy or as text, this is neither") from None
     lines = [line for line in text.splitlines() if line.strip()]
     comma = "," if lines and "," in lines[0] else None
-    if lines and not any(is_number(field) for field in lines[0].split(comma)):
-        lines = lines[1:]  # names of the features
-    if not lines:
+    rows = [line.split(comma) for line in lines]
+    if rows and not any(is_number(field) for field in rows[0]):
+        rows = rows[1:]  # names of the features
+    if not rows:
         raise ValueError("actions must hold at least one action, there is no line of numbers")
-    return np.loadtxt(lines, delimiter=comma, comments=None, ndmin=2)
+    for number, row in enumerate(rows, 1):
+        wrong = next((field for field in row if not is_number(field)), None)
+        if wrong is not None:
+            raise ValueError(
+                f"action {number} must hold numbers apart by commas or blanks, got "
+                f"{wrong.strip()[:30]!r}: fill gaps, drop columns of names"
+            )
+        if len(row) != len(rows[0]):
+            raise ValueError(
+                f"action {number} must have {len(rows[0])} features as the first, got {len(row)}"
+            )
+    return np.array(rows, dtype=np.float64)
 
 
 def is_number(field: str) -> bool:
@@ -210,10 +235,14 @@ def tabulate(summary: Summary) -> Table:
     table.add_column()
     table.add_column(justify="right")
     table.add_column()
-    in_force = {summary.regime: "  [bold]in force[/]"}
-    poor, c_min = "unknown", "unknown"
+    refuted = summary.applies == "rich_alone"
+    in_force = {} if refuted else {summary.regime: "  [bold]in force[/]"}
+    known = "none", "0"  # without a span
     if summary.c_min is not None and summary.poor is not None:
-        poor, c_min = shown(summary.poor), shown(summary.c_min)
+        known = shown(summary.poor), shown(summary.c_min)
+    elif summary.c_min_at_most is None:
+        known = "unknown", "unknown"
+    poor, c_min = known
     certified = (
         ""
         if summary.c_min_at_most is None
@@ -233,10 +262,15 @@ def tabulate(summary: Summary) -> Table:
         poor,
         f"30 (C_T s / C_min)^(1/3) T^(2/3){in_force.get('data-poor', '')}",
     )
-    if summary.poor is None:
+    if summary.poor is None and summary.c_min_at_most is None:
         table.add_row("           at best", shown(summary.poor_at_best), "if C_min were 1")
     table.add_row("           constant", shown(summary.additive), "2 T_min")
-    table.add_row("           in all", f"[bold]{shown(summary.bound)}[/]", "")
+    if refuted:
+        table.add_row("           in all", "-", "not proven for these actions, see below")
+        alone = f"[bold]{shown(summary.rich_alone)}[/]"
+        table.add_row("Data-rich rate alone", alone, "16 sqrt(2/3 C_T d T)  [bold]in force[/]")
+    else:
+        table.add_row("           in all", f"[bold]{shown(summary.bound)}[/]", "")
     if summary.theorem3 is None:
         table.add_row("Theorem 3", "none", "asks for s <= d / 2")
     else:
@@ -291,11 +325,14 @@ def remarks(summary: Summary, radius: float, size: float, noise: float) -> list[
     if summary.sparse_optimal_actions is False:
         more.append(
             "[yellow]Optimal actions are not all sparse[/] (Definition 1 fails: for some s-sparse "
-            "theta every best action has more than s non-zero features), so Theorem 2 is not "
-            "proven here. With its data-rich rate alone regret is at most "
-            f"{shown(summary.rich_alone)}."
+            "theta every best action has more than s non-zero features), so Theorems 2 and 3 are "
+            "not proven here. What is: the bound for the data-rich rate alone."
         )
-    assumed = f"Assumed: |theta|_1 <= {radius:g}, |a| <= {size:g}, noise {noise:g}-sub-Gaussian"
+    rate = "rich" if summary.applies == "rich_alone" else "theorem2"
+    assumed = (
+        f'Of SOIDS(..., rate="{rate}", eta=0.25), not of its defaults. Assumed: |theta|_1 <= '
+        f"{radius:g}, |a| <= {size:g}, noise {noise:g}-sub-Gaussian"
+    )
     if summary.sparse_optimal_actions is None:
         assumed += ", optimal actions with at most s non-zero features (not checked)"
     elif summary.sparse_optimal_actions:

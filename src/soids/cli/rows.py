@@ -51,11 +51,14 @@ OTCS = Row(
     "OTCS as in the paper", "otcs", (*PROBLEM, "norm"), {"width": "clerico", "eta": 0.5}
 )  # fmt: skip
 
+UNTOLD = Row("SOIDS, told nothing", "soids")
+THEOREM2 = Row("SOIDS, theorem 2", "soids", PROBLEM, {"rate": "theorem2", "eta": 0.25})
+
 FIGURE1 = (
     SOIDS,
-    Row("SOIDS, told nothing", "soids"),
+    UNTOLD,
     Row("SOIDS, paper's settings", "soids", PROBLEM, {"rate": "experiment", "eta": 0.5}),
-    Row("SOIDS, theorem 2", "soids", PROBLEM, {"rate": "theorem2", "eta": 0.25}),
+    THEOREM2,
     Row("SOIDS, theorem 3", "soids", PROBLEM, {"rate": "theorem3", "eta": 0.25}),
     OTCS,
     ESTC,
@@ -65,6 +68,8 @@ FIGURE1 = (
 
 BASELINES = (
     SOIDS,
+    UNTOLD,
+    THEOREM2,
     Row("FGTS", "fgts", PROBLEM),
     Row("sparse IDS", "sparse_ids", PROBLEM),
     Row("Thompson", "thompson", PROBLEM),

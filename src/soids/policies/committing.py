@@ -1,6 +1,7 @@
 """Explore by a design for a while, estimate once, and commit to what looks best."""
 
 import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -58,6 +59,7 @@ class Plan(NamedTuple):
 class Committing(ABC):
     """The two phases; the subclasses say how to explore, how long, how to estimate and to commit.
 
+    If actions change from round to round, each menu is explored by its own design.
     Rewards of the exploration that come late are counted as soon as they come.
     """
 
@@ -100,6 +102,13 @@ class Committing(ABC):
         theta = self.memory.theta
         if theta is None:
             theta = self._estimate(self.memory.samples)
+            if self.memory.samples and not theta.any():
+                warnings.warn(
+                    f"no coefficient is told from zero by {len(self.memory.samples)} rounds of "
+                    "exploration, so all actions look alike: explore longer",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
             theta.flags.writeable = False
             self.memory = self.memory._replace(theta=theta)
         return theta

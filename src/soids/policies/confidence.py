@@ -62,6 +62,8 @@ class RidgeEllipsoid(NamedTuple):
                 "norm must be told (a bound on the parameter's l2 norm), or alpha given (a fixed "
                 "radius), got neither"
             )
+        if norm is not None and alpha is not None:
+            raise ValueError(f"norm must be left out beside a fixed radius alpha, got {norm!r}")
         return cls(
             as_number(noise, "noise", SMALLEST),
             None if norm is None else as_number(norm, "norm", 0.0),

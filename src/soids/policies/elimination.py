@@ -81,7 +81,10 @@ class PopArtElimination(Committing):
 
     def _committed(self, menu: Menu) -> Mixture:
         if self.memory.samples and not menu.same(self.memory.samples[0].menu):
-            raise ValueError("actions must be the same in every round for phase elimination")
+            raise ValueError(
+                "actions must be the same in every round for phase elimination, these are others: "
+                "PopArt bears changing actions"
+            )
         support = np.flatnonzero(self.theta())
         rows = menu.actions[:, support]
         if not rows.any():

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from soids.arrays import Floats, as_number
 from soids.information import Mixture, Spread
 from soids.policies.posterior import Outlook, PosteriorPolicy
-from soids.theory import complexity
+from soids.rates import complexity
 
 PRICES = {"theory": (1.0,), "saddle": (0.25, 0.5, 1.0, 2.0, 4.0)}  # tried, in units of theory's
 

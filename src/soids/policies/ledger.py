@@ -93,8 +93,9 @@ class Ledger:
                 f"decision of round {decision.round} has its reward already: observe it once"
             )
         mine = self.pending[decision.round]
-        theirs, own = ((one.index, one.probability, one.info) for one in (decision, mine))
-        if theirs != own or not decision.menu.same(mine.menu):
+        theirs, own = ((one.index, one.probability, *one.info) for one in (decision, mine))
+        is_copy = np.array_equal(theirs, own, equal_nan=True) and decision.menu.same(mine.menu)
+        if not is_copy:
             raise ValueError(
                 f"decision must be this policy's own, got another one for round {decision.round}"
             )

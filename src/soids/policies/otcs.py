@@ -1,6 +1,7 @@
 """Online-to-confidence-set conversion: optimism over a set that a sparse forecaster implies."""
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -70,6 +71,11 @@ class OTCS:
         self.radius = as_radius(radius)
         self.noise = as_number(noise, "noise", SMALLEST)
         self.norm = None if norm is None else as_number(norm, "norm", 0.0)
+        if norm is not None and norm > self.radius:
+            raise ValueError(
+                f"norm must be at most the radius of {self.radius:g}, as no l2 norm exceeds the "
+                f"l1 norm, got {norm:g}"
+            )
         self.feature_bound = as_number(feature_bound, "feature_bound", 0.0, strict=True)
         if not isinstance(width, str) or width not in WIDTHS:
             raise ValueError(f"width must be one of {', '.join(WIDTHS)}, got {width!r}")
@@ -106,6 +112,13 @@ class OTCS:
                 f"actions must have features of at most feature_bound = {self.feature_bound:g} in "
                 f"size, got {menu.largest:g}"
             )
+        if self.width == "aps2012" and self.ledger.decisions == self.horizon:
+            warnings.warn(
+                f"the horizon of {self.horizon} rounds is over: from here on the set of aps2012 is "
+                "not sure to hold the parameter",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         self.forecaster.think(rng)
         bounds = Bounds.on(self.ellipsoid(), menu)
         index = int(bounds.upper.argmax())
@@ -117,7 +130,7 @@ class OTCS:
         The set is sure to hold the parameter if each reward comes before the next choice.
         """
         for settled, value in self.ledger.settle(decision, reward):
-            prediction = float(self.forecaster.predict(settled.action))
+            prediction = self.forecaster.predict(settled.action)
             self.predictions = self.predictions.note(settled.action, prediction)
             self.forecaster.note(settled.action, value)
 

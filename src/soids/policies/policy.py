@@ -1,5 +1,6 @@
 """The two verbs of a policy, and the record that travels between them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
@@ -13,6 +14,7 @@ from soids.evidence import Menu
 class Information(NamedTuple):
     """What a choice was expected to cost and to teach, under the policy's own belief.
 
+    Policies with a confidence set say what it may cost at most; those without belief say NaN.
     Regret is in units of reward, gain in nats, the ratio in units of the noise.
     """
 
@@ -22,7 +24,7 @@ class Information(NamedTuple):
     rate: float  # learning rate of the optimistic posterior
 
 
-SILENT = Information(0.0, 0.0, 0.0, 0.0)  # of a policy that forms no belief
+SILENT = Information(math.nan, math.nan, math.nan, 0.0)  # of a policy that forms no belief
 
 
 @dataclass(frozen=True, eq=False)

@@ -139,6 +139,8 @@ def as_support(support: object, dimension: int) -> tuple[int, ...]:
     """A set of features, by their columns."""
     if not isinstance(support, Iterable) or isinstance(support, str):
         raise ValueError(f"support must be a list of features, got {support!r}")
+    if any(isinstance(feature, bool | np.bool_) for feature in support):
+        raise ValueError("support must list columns by number: np.flatnonzero makes it of a mask")
     columns = tuple(as_count(feature, "support", 0, dimension - 1) for feature in support)
     if not columns or len(set(columns)) < len(columns):
         raise ValueError(f"support must name each feature once, and at least one, got {columns}")

@@ -107,7 +107,7 @@ def binomial_odds(dimension: int, sparsity: int | None) -> Floats:
 def ball(radius: float | None, evidence: Evidence) -> Span:
     """A known radius, or one that the l2 norm suggested by the rewards allows, with some room."""
     if radius is not None:
-        return Span(radius, radius)
+        return Span(float(radius), float(radius))
     scale = evidence.scale()
     return Span(scale, scale * (1.0 + evidence.moment.size**0.5))
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import Floats, as_actions, as_count, as_generator, as_number
+from soids.arrays import Floats, as_count, as_features, as_generator, as_number
 from soids.evidence import Evidence
 from soids.posteriors.smc import Cloud
 from soids.posteriors.subset import Subset
@@ -30,7 +30,7 @@ class Forecaster:
     >>> for _ in range(40):
     ...     features = rng.uniform(-1, 1, 50)
     ...     forecaster.learn(features, 3.0 * features[7], rng)
-    >>> round(float(forecaster.predict(np.eye(50)[7])), 1)
+    >>> round(forecaster.predict(np.eye(50)[7]), 1)
     3.0
     """
 
@@ -52,15 +52,13 @@ class Forecaster:
         )  # fmt: skip
         self.memory = Foresight(Evidence.empty(dimension))
 
-    def predict(self, features: object) -> Floats:
-        """The expected answer for features (d,), or for each row of (n, d)."""
-        given = np.asarray(features)
-        answers: Floats = as_actions(np.atleast_2d(given), self.model.dimension) @ self.mean()
-        return answers if given.ndim == 2 else answers[0]
+    def predict(self, features: object) -> float:
+        """The expected answer for features (d,)."""
+        return float(as_features(features, self.model.dimension) @ self.mean())
 
     def learn(self, features: object, answer: float, rng: np.random.Generator) -> None:
         """Learn from one answer."""
-        (row,) = as_actions(np.asarray(features)[None], self.model.dimension)
+        row = as_features(features, self.model.dimension)
         number = as_number(answer, "answer")
         self.note(row, number)
         self.think(as_generator(rng))

@@ -39,6 +39,10 @@ def play(
     >>> trace.regret.shape
     (30,)
     """
+    if not isinstance(bandit, SparseLinearBandit):
+        raise ValueError(f"bandit must be a SparseLinearBandit, got {bandit!r}")
+    if isinstance(policy, type) or not callable(getattr(policy, "choose", None)):
+        raise ValueError(f"policy must be an object such as SOIDS(dimension=20), got {policy!r}")
     horizon = as_count(horizon, "horizon")
     streams = np.random.SeedSequence(as_count(seed, "seed", 0)).spawn(2)
     world, mind = (np.random.default_rng(stream) for stream in streams)
