@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+import warnings
 from collections.abc import Generator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
@@ -63,7 +64,8 @@ def run_all(trials: list[Trial], workers: int) -> Generator[tuple[Trial, Outcome
 
 
 def serve() -> None:
-    """Make a process a worker: one thread, and Ctrl-C is for its master to answer."""
+    """Make a process a worker: one thread, no warnings, and Ctrl-C is for its master to answer."""
+    warnings.simplefilter("ignore", RuntimeWarning)  # a table compares policies where they fail, too
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     numba.set_num_threads(1)
 
