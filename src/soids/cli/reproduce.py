@@ -65,7 +65,7 @@ def run_all(trials: list[Trial], workers: int) -> Generator[tuple[Trial, Outcome
 
 def serve() -> None:
     """Make a process a worker: one thread, no warnings, and Ctrl-C is for its master to answer."""
-    warnings.simplefilter("ignore", RuntimeWarning)  # a table compares policies where they fail, too
+    warnings.simplefilter("ignore", RuntimeWarning)  # policies may fail in a table
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     numba.set_num_threads(1)
 

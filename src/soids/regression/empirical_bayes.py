@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from sklearn.linear_model import BayesianRidge
 
 from soids.evidence import Evidence
 from soids.regression.lasso import compressed
@@ -22,6 +21,8 @@ def empirical_bayes(evidence: Evidence, shape: float, scale: float) -> tuple[flo
         shape, scale = CERTAIN, CERTAIN * scale
     if evidence.energy == 0.0 or not evidence.gram.any():
         return scale / shape, 1.0
+    from sklearn.linear_model import BayesianRidge  # not above: it would double the time to start
+
     rows, answers = compressed(evidence)
     unseen = max(evidence.energy - float(answers @ answers), 0.0)
     # In units of the rewards and of the actions: scikit-learn's tolerance and priors are absolute.

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from sklearn.linear_model import Lasso
 
 from soids.arrays import Floats
 from soids.evidence import Evidence
@@ -27,6 +26,8 @@ def lasso(evidence: Evidence, penalty: float) -> Floats:  # (d,)
     if penalty == 0.0 or len(rows) == 0:
         least_squares: Floats = np.linalg.lstsq(rows, answers)[0].astype(np.float64)
         return least_squares
+    from sklearn.linear_model import Lasso  # not above: it would double the time to start
+
     alpha = 0.5 * penalty * evidence.rounds / len(rows)
     model = Lasso(alpha, fit_intercept=False, tol=1e-8, max_iter=100_000)
     theta: Floats = model.fit(rows, answers).coef_
