@@ -149,7 +149,7 @@ workers_option = click.option(
 @quick_option
 @workers_option
 def figure1(quick: bool, workers: int) -> None:
-    """SOIDS and the paper's baselines on its three instances: some 8 minutes on two cores."""
+    """SOIDS and the paper's baselines on its three instances: some 7 minutes on two cores."""
     reproduced("figure1", quick, workers)
 
 
@@ -157,5 +157,5 @@ def figure1(quick: bool, workers: int) -> None:
 @quick_option
 @workers_option
 def baselines(quick: bool, workers: int) -> None:
-    """Every policy there is on the same instances: half an hour on two cores."""
+    """Every policy there is on the same instances: a quarter of an hour on two cores."""
     reproduced("baselines", quick, workers)
