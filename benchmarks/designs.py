@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-import cvxpy
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from conic import conic_c_min, conic_h_star
 from soids.designs import Design, exploratory_design, popart_design
 
 SIZES = [(200, 20, 1e-6), (200, 40, 1e-6), (200, 100, 1e-6), (2000, 500, 1e-3)]
@@ -26,26 +26,6 @@ def timed(task: Callable[[], T]) -> tuple[float, T]:
     began = time.perf_counter()
     answer = task()
     return time.perf_counter() - began, answer
-
-
-def conic_c_min(actions: np.ndarray) -> float:
-    """C_min by cvxpy and Clarabel."""
-    weights = cvxpy.Variable(len(actions), nonneg=True)
-    smallest = cvxpy.lambda_min(actions.T @ cvxpy.diag(weights) @ actions)
-    problem = cvxpy.Problem(cvxpy.Maximize(smallest), [cvxpy.sum(weights) == 1.0])
-    return float(problem.solve(cvxpy.CLARABEL))
-
-
-def conic_h_star(actions: np.ndarray) -> float:
-    """H_*^2 by cvxpy and Clarabel, as PopArt's authors write it."""
-    dimension = actions.shape[1]
-    weights = cvxpy.Variable(len(actions), nonneg=True)
-    cover = cvxpy.Variable((dimension, dimension), symmetric=True)
-    unit = np.eye(dimension)
-    blocks = cvxpy.bmat([[actions.T @ cvxpy.diag(weights) @ actions, unit], [unit, cover]])
-    largest = cvxpy.max(cvxpy.diag(cover))
-    problem = cvxpy.Problem(cvxpy.Minimize(largest), [cvxpy.sum(weights) == 1.0, blocks >> 0])
-    return float(problem.solve(cvxpy.CLARABEL))
 
 
 CONTESTS: list[tuple[str, Callable[..., Design], Callable[[np.ndarray], float]]] = [

@@ -220,7 +220,7 @@ def caught(bug: Bug) -> bool:
     """Whether some test fails with the bug in place."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
-        for name in ("src", "tests"):
+        for name in ("src", "tests", "benchmarks"):
             ignored = shutil.ignore_patterns("__pycache__")
             shutil.copytree(ROOT / name, copy / name, ignore=ignored)
         shutil.copy(ROOT / "pyproject.toml", copy)

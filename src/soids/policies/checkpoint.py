@@ -56,15 +56,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"path must be a whole file, {str(path)!r} is damaged: use an older copy")
     try:
         return unpack_policy(body)
-    except (
-        LookupError,
-        AttributeError,
-        TypeError,
-        ValueError,
-        OSError,
-        EOFError,
-        zipfile.BadZipFile,
-    ) as error:
+    except BROKEN as error:
         raise ValueError(f"path must hold a policy, {str(path)!r} does not: {error}") from error
 
 

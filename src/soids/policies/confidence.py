@@ -1,5 +1,6 @@
 """Acting on an ellipsoid that holds the parameter: optimism, and what it pays to shrink it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -7,7 +8,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from soids.arrays import SMALLEST, Floats, as_number, as_share
-from soids.evidence import Evidence, Menu
+from soids.evidence import Menu
 from soids.information import information_ratio, minimise_ratio
 from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision, Information
@@ -43,57 +44,12 @@ class Bounds(NamedTuple):
         return Information(regret, gain, information_ratio(regret / noise, gain), 0.0)
 
 
-class RidgeEllipsoid(NamedTuple):
-    """How to draw an ellipsoid around the ridge estimate: by theory, or with a fixed radius."""
-
-    noise: float
-    norm: float | None
-    ridge: float
-    delta: float
-    alpha: float | None
-
-    @classmethod
-    def checked(
-        cls, noise: object, norm: object, ridge: object, delta: object, alpha: object
-    ) -> "RidgeEllipsoid":
-        """The settings, or an error that names the wrong one."""
-        if norm is None and alpha is None:
-            raise ValueError(
-                "norm must be told (a bound on the parameter's l2 norm), or alpha given (a fixed "
-                "radius), got neither"
-            )
-        if norm is not None and alpha is not None:
-            raise ValueError(f"norm must be left out beside a fixed radius alpha, got {norm!r}")
-        return cls(
-            as_number(noise, "noise", SMALLEST),
-            None if norm is None else as_number(norm, "norm", 0.0),
-            as_number(ridge, "ridge", SMALLEST),
-            as_share(delta, "delta"),
-            None if alpha is None else as_number(alpha, "alpha", 0.0),
-        )
-
-    def around(self, evidence: Evidence) -> Ellipsoid:
-        """The ellipsoid that evidence leaves."""
-        centre, factor = ridge(evidence, self.ridge)
-        if self.alpha is not None:
-            return Ellipsoid(centre, factor, self.alpha)
-        norm = self.norm or 0.0
-        radius = self_normalised_radius(factor, self.ridge, self.noise, norm, self.delta)
-        return Ellipsoid(centre, factor, radius)
-
-
-class LinUCB:
-    """Optimism over the ellipsoid of Abbasi-Yadkori, Pal, Szepesvari (2011), their OFUL.
+class Confident(ABC):
+    """A policy that holds the ellipsoid of Abbasi-Yadkori, Pal, Szepesvari (2011); the subclasses
+    say how to act on it.
 
     ``norm`` bounds the parameter's l2 norm; ``delta`` is the probability that the ellipsoid ever
     fails. With ``alpha`` the radius is that number at all times, and neither is needed.
-
-    >>> policy, rng = LinUCB(2, norm=1.0, noise=0.1), np.random.default_rng(0)
-    >>> for _ in range(50):
-    ...     decision = policy.choose(np.eye(2), rng)
-    ...     policy.observe(decision, reward=float(decision.index))
-    >>> decision.index
-    1
     """
 
     memory = None
@@ -108,12 +64,51 @@ class LinUCB:
         delta: float = 0.01,
         alpha: float | None = None,
     ) -> None:
+        if norm is None and alpha is None:
+            raise ValueError(
+                "norm must be told (a bound on the parameter's l2 norm), or alpha given (a fixed "
+                "radius), got neither"
+            )
+        if norm is not None and alpha is not None:
+            raise ValueError(f"norm must be left out beside a fixed radius alpha, got {norm!r}")
         self.ledger = Ledger(dimension)
         self.dimension = self.ledger.dimension
-        self.rule = RidgeEllipsoid.checked(noise, norm, ridge, delta, alpha)
-        self.noise, self.norm, self.ridge, self.delta, self.alpha = self.rule
+        self.noise = as_number(noise, "noise", SMALLEST)
+        self.norm = None if norm is None else as_number(norm, "norm", 0.0)
+        self.ridge = as_number(ridge, "ridge", SMALLEST)
+        self.delta = as_share(delta, "delta")
+        self.alpha = None if alpha is None else as_number(alpha, "alpha", 0.0)
 
     __repr__ = as_called
+
+    @abstractmethod
+    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
+        """Choose one of the actions (K, d) on offer."""
+
+    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
+        """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
+        self.ledger.settle(decision, reward)
+
+    def ellipsoid(self) -> Ellipsoid:
+        """Where the parameter may be, by all rewards so far."""
+        centre, factor = ridge(self.ledger.evidence, self.ridge)
+        if self.alpha is not None:
+            return Ellipsoid(centre, factor, self.alpha)
+        norm = self.norm or 0.0
+        radius = self_normalised_radius(factor, self.ridge, self.noise, norm, self.delta)
+        return Ellipsoid(centre, factor, radius)
+
+
+class LinUCB(Confident):
+    """Optimism over the ellipsoid: LinUCB, or OFUL.
+
+    >>> policy, rng = LinUCB(2, norm=1.0, noise=0.1), np.random.default_rng(0)
+    >>> for _ in range(50):
+    ...     decision = policy.choose(np.eye(2), rng)
+    ...     policy.observe(decision, reward=float(decision.index))
+    >>> decision.index
+    1
+    """
 
     def choose(self, actions: object, rng: np.random.Generator) -> Decision:
         """Choose one of the actions (K, d) on offer."""
@@ -122,24 +117,14 @@ class LinUCB:
         index = int(bounds.upper.argmax())
         return self.ledger.enter(menu, index, 1.0, bounds.info(index, self.noise))
 
-    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
-        """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        self.ledger.settle(decision, reward)
 
-    def ellipsoid(self) -> Ellipsoid:
-        """Where the parameter may be, by all rewards so far."""
-        return self.rule.around(self.ledger.evidence)
-
-
-class FrequentistIDS:
+class FrequentistIDS(Confident):
     """The information ratio of a confidence set (Kirschner & Krause 2018), minimised exactly.
 
-    Regret is the most that an action can fall short of the best inside LinUCB's ellipsoid. The gain
-    is what it teaches of the parameter (``"full"``), or of the optimistic action's reward alone
-    (``"directed"``). The other settings are those of LinUCB.
+    Regret is the most that an action can fall short of the best inside the ellipsoid. The gain is
+    what it teaches of the parameter (``"full"``), or of the optimistic action's reward alone
+    (``"directed"``).
     """
-
-    memory = None
 
     def __init__(
         self,
@@ -152,15 +137,10 @@ class FrequentistIDS:
         alpha: float | None = None,
         gain: str = "full",
     ) -> None:
-        self.ledger = Ledger(dimension)
-        self.dimension = self.ledger.dimension
-        self.rule = RidgeEllipsoid.checked(noise, norm, ridge, delta, alpha)
-        self.noise, self.norm, self.ridge, self.delta, self.alpha = self.rule
+        super().__init__(dimension, noise=noise, norm=norm, ridge=ridge, delta=delta, alpha=alpha)
         if not isinstance(gain, str) or gain not in ("full", "directed"):
             raise ValueError(f"gain must be one of full, directed, got {gain!r}")
         self.gain = gain
-
-    __repr__ = as_called
 
     def choose(self, actions: object, rng: np.random.Generator) -> Decision:
         """Choose one of the actions (K, d) on offer."""
@@ -175,14 +155,6 @@ class FrequentistIDS:
         paid, learned = mixture.mean(regret), mixture.mean(gain)
         info = Information(paid, learned, information_ratio(paid / self.noise, learned), 0.0)
         return self.ledger.enter(menu, index, mixture.probability(index), info)
-
-    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
-        """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        self.ledger.settle(decision, reward)
-
-    def ellipsoid(self) -> Ellipsoid:
-        """Where the parameter may be, by all rewards so far."""
-        return self.rule.around(self.ledger.evidence)
 
 
 def directed_gain(ellipsoid: Ellipsoid, bounds: Bounds, menu: Menu) -> Floats:  # (K,)
