@@ -1,2 +1,0 @@
-def write_report(panels, title, text, versions, path):
-    pass
