@@ -14,10 +14,11 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 from soids.cli.progress import Progress
 from soids.cli.publish import publish
-from soids.cli.shipped import find_file, load_experiment
+from soids.cli.shipped import Unusable, find_file, load_experiment
 from soids.files import write_whole
 from soids.simulation.board import Board
 from soids.simulation.engines import EngineError, Played, on_dask, on_processes
@@ -101,7 +102,7 @@ def carry_out(path: Path, asked: Asked) -> None:
     try:
         experiment.check()
     except ValueError as error:
-        raise click.UsageError(f"{path.name}: {error}") from None
+        raise Unusable(f"{path.name}: {error}") from None
     folder = asked.out or Path("results") / experiment.name
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -121,7 +122,7 @@ def carry_out(path: Path, asked: Asked) -> None:
         sys.exit(130)
     if failures:
         for label, (count, first) in failures.items():
-            console.print(f"[red]{label}[/]: {count} trials failed: {first}", markup=False)
+            console.print(f"[red]{escape(label)}[/]: {count} trials failed: {escape(first)}")
         raise click.ClickException("some trials failed, all others are kept")
 
 

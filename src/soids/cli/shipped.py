@@ -29,9 +29,15 @@ def find_file(name: str) -> Path:
     raise click.BadParameter(f"no such file, nor one of {', '.join(known)}{meant(name, known)}")
 
 
+class Unusable(click.ClickException):
+    """A file that cannot be used as it is; how to call the command would be no help."""
+
+    exit_code = 2
+
+
 def load_experiment(path: Path, quick: bool, full: bool) -> Experiment:
     """The experiment in a file, or an error that the command line reports."""
     try:
         return read_experiment(path, quick, full)
     except (ValueError, OSError) as error:
-        raise click.UsageError(str(error)) from None
+        raise Unusable(str(error)) from None
