@@ -198,13 +198,14 @@ def draw_sweep(
         figure, grid = canvas(columns, math.ceil(len(groups) / columns), len(order), height=3.6)
         for place, (name, lines) in enumerate(groups.items()):
             axes = grid[place // columns, place % columns]
+            scale = "log" if any(line.mean.any() for line in lines) else "linear"
             for depth, line in enumerate(lines):
                 draw_series(axes, line, known[line.policy], depth)
-            for rate in rates(panels, setting, lines[0]) if bounds else []:
+            for rate in rates(panels, setting, lines[0]) if bounds and scale == "log" else []:
                 axes.plot(
                     rate.values, rate.regret, color=RATE, dashes=RATE_DASHES[rate.name], lw=1.3
                 )
-            axes.set(title=name, xscale="log", yscale="log", xlabel=setting)
+            axes.set(title=name, xscale="log", yscale=scale, xlabel=setting)
             values = sorted({float(value) for line in lines for value in line.values})
             number_ticks(axes)
             axes.set_xticks(values, [f"{value:,g}" for value in values])
@@ -227,9 +228,7 @@ def draw_sweep(
 
 def draw_series(axes: "Axes", line: Series, look: Look, depth: int) -> None:
     """One policy: its means, their intervals, and how fast it grows."""
-    shown = line.mean > 0.0  # zero has no logarithm
-    if not shown.any():
-        return
+    shown = (line.mean > 0.0) | ~line.mean.any()  # zero has no logarithm
     values, mean = line.values[shown], line.mean[shown]
     bars = np.stack([mean - np.maximum(line.low[shown], TINY), line.high[shown] - mean])
     axes.errorbar(
@@ -242,6 +241,8 @@ def draw_series(axes: "Axes", line: Series, look: Look, depth: int) -> None:
 def label_slopes(axes: "Axes", lines: list[Series], known: dict[str, Look]) -> None:
     """The slope of each line at its end, none on top of another."""
     lines = [line for line in lines if not math.isnan(line.slope)]
+    if not lines:
+        return
     low, high = np.log(axes.get_ylim())
     heights = spread([(math.log(line.mean[-1]) - low) / (high - low) for line in lines], 0.045)
     for line, height in zip(lines, heights, strict=True):
@@ -301,8 +302,9 @@ def styled() -> Iterator[None]:
         import matplotlib
     except ImportError as error:
         raise ImportError(f"{REMEDY} ({error})") from None
-    style: dict[Any, Any] = {**matplotlib.rcParamsDefault, **STYLE}
-    with matplotlib.rc_context(style):
+    plain = matplotlib.rcParamsDefault.items()
+    style: dict[Any, Any] = {key: value for key, value in plain if not key.startswith("backend")}
+    with matplotlib.rc_context({**style, **STYLE}):
         yield
 
 
