@@ -304,7 +304,8 @@ def styled() -> Iterator[None]:
         raise ImportError(f"{REMEDY} ({error})") from None
     plain = matplotlib.rcParamsDefault.items()
     style: dict[Any, Any] = {key: value for key, value in plain if not key.startswith("backend")}
-    with matplotlib.rc_context({**style, **STYLE}):
+    style.update(STYLE)
+    with matplotlib.rc_context(style):
         yield
 
 
