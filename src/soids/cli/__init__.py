@@ -4,6 +4,8 @@ import click
 
 from soids.cli.bound import bound
 from soids.cli.reproduce import reproduce
+from soids.cli.results import listing, plot, table
+from soids.cli.run import run
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -12,5 +14,5 @@ def main() -> None:
     """Decide again and again, with many features and few samples."""
 
 
-main.add_command(bound)
-main.add_command(reproduce)
+for command in (bound, listing, plot, reproduce, run, table):
+    main.add_command(command)
