@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from soids.plots import draw_curves, draw_sweep, looks, save, spread
+from soids.plots import draw_curves, draw_sweep, save
+from soids.plots.looks import looks
+from soids.plots.sweep import spread
 from some_panels import NASTY, odd_panels, random_panels
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 
 from soids.arrays import Floats
 from soids.files import write_whole
-from soids.plots import REMEDY, lighter, log_limits, looks, played, seeds_in_words
+from soids.plots.canvas import REMEDY, played, seeds_in_words
+from soids.plots.curves import log_limits
+from soids.plots.looks import lighter, looks
 from soids.simulation.comparison import (
     BETTER,
     WORSE,
@@ -113,7 +115,7 @@ def drawn(panels: list[Panel], order: list[str], setting: str | None, bounds: bo
     return {
         "policies": [
             {
-                "label": html.escape(policy),  # Plotly reads tags in what it writes
+                "label": escaped(policy),
                 "plain": policy,
                 "light": known[policy].colour,
                 "dark": lighter(known[policy].colour, 0.35),
@@ -132,7 +134,7 @@ def drawn_panel(panel: Panel, order: list[str]) -> dict[str, Any]:
     found = curves(panel, 160)
     low, high = log_limits(list(found.values()))
     return {
-        "title": html.escape(panel.title),
+        "title": escaped(panel.title),
         "low": low,
         "high": high,
         "curves": [
@@ -166,8 +168,8 @@ def drawn_sweeps(
         name = ", ".join(f"{name} = {value}" for name, value in line.others.items())
         if name not in groups:
             groups[name] = {
-                "title": html.escape(name),
-                "setting": html.escape(setting),
+                "title": escaped(name),
+                "setting": escaped(setting),
                 "lines": [],
                 "rates": [
                     {"name": r.name, "values": r.values.tolist(), "regret": short(r.regret)}
@@ -185,6 +187,11 @@ def drawn_sweeps(
             }
         )
     return list(groups.values())
+
+
+def escaped(text: str) -> str:
+    """Text in which Plotly sees no tags; quotes it would show as they are written here."""
+    return html.escape(text, quote=False)
 
 
 def short(numbers: Floats) -> list[float | None]:
