@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 
 from soids.arrays import Floats
 from soids.files import write_whole
-from soids.plots import REMEDY, lighter, log_limits, looks, played, seeds_in_words
+from soids.plots.canvas import REMEDY, played, seeds_in_words
+from soids.plots.curves import log_limits
+from soids.plots.looks import lighter, looks
 from soids.simulation.comparison import (
     BETTER,
     WORSE,
@@ -113,7 +115,7 @@ def drawn(panels: list[Panel], order: list[str], setting: str | None, bounds: bo
     return {
         "policies": [
             {
-                "label": html.escape(policy),  # Plotly reads tags in what it writes
+                "label": escaped(policy),
                 "plain": policy,
                 "light": known[policy].colour,
                 "dark": lighter(known[policy].colour, 0.35),
@@ -121,6 +123,7 @@ def drawn(panels: list[Panel], order: list[str], setting: str | None, bounds: bo
             }
             for policy in order
         ],
+        "reference": order.index(policies_of(panels)[0]),
         "panels": [drawn_panel(panel, order) for panel in panels],
         "sweeps": [] if setting is None else drawn_sweeps(panels, order, setting, bounds),
     }
@@ -131,7 +134,7 @@ def drawn_panel(panel: Panel, order: list[str]) -> dict[str, Any]:
     found = curves(panel, 160)
     low, high = log_limits(list(found.values()))
     return {
-        "title": html.escape(panel.title),
+        "title": escaped(panel.title),
         "low": low,
         "high": high,
         "curves": [
@@ -163,14 +166,17 @@ def drawn_sweeps(
     groups: dict[str, dict[str, Any]] = {}
     for line in series(panels, setting):
         name = ", ".join(f"{name} = {value}" for name, value in line.others.items())
-        fresh = {"title": html.escape(name), "setting": html.escape(setting), "lines": []}
-        group = groups.setdefault(name, fresh)
-        if bounds and "rates" not in group:
-            group["rates"] = [
-                {"name": rate.name, "values": rate.values.tolist(), "regret": short(rate.regret)}
-                for rate in rates(panels, setting, line)
-            ]
-        group["lines"].append(
+        if name not in groups:
+            groups[name] = {
+                "title": escaped(name),
+                "setting": escaped(setting),
+                "lines": [],
+                "rates": [
+                    {"name": r.name, "values": r.values.tolist(), "regret": short(r.regret)}
+                    for r in (rates(panels, setting, line) if bounds else [])
+                ],
+            }
+        groups[name]["lines"].append(
             {
                 "policy": order.index(line.policy),
                 "values": line.values.tolist(),
@@ -181,6 +187,11 @@ def drawn_sweeps(
             }
         )
     return list(groups.values())
+
+
+def escaped(text: str) -> str:
+    """Text in which Plotly sees no tags; quotes it would show as they are written here."""
+    return html.escape(text, quote=False)
 
 
 def short(numbers: Floats) -> list[float | None]:
@@ -238,7 +249,7 @@ def difference_cell(found: Difference) -> Cell:
 def signed(number: float, error: float) -> str:
     """A rounded number with its sign, also if it is a plus."""
     text = rounded(number, error)
-    return text if number <= 0.0 else f"+{text}"
+    return text if number <= 0.0 or not text.strip("0.") else f"+{text}"
 
 
 def worst_cell(found: Summary) -> Cell:
@@ -254,6 +265,6 @@ def worst_cell(found: Summary) -> Cell:
 
 def time_cell(found: Summary) -> Cell:
     """Milliseconds with two digits that count."""
-    return Cell(
-        f"{found.milliseconds:.2g}" if found.milliseconds < 100.0 else f"{found.milliseconds:,.0f}"
-    )
+    size = found.milliseconds
+    decimals = 0 if size >= 10.0 else 1 if size >= 1.0 else 2 if size >= 0.1 else 3
+    return Cell(f"{size:,.{decimals}f}")

@@ -18,6 +18,7 @@ from soids.simulation.comparison import (
     summarise,
 )
 from soids.simulation.panels import Panel
+from soids.simulation.sweeps import series
 
 # Files of numbers
 
@@ -77,6 +78,20 @@ def comparison_csv(panels: list[Panel], reference: str, level: float = 0.95) -> 
     return as_csv(Difference._fields, rows)
 
 
+def sweep_csv(panels: list[Panel], setting: str, level: float = 0.95) -> str:
+    """One line for every policy and value of a setting that was swept, with the line's slope."""
+    lines = series(panels, setting, level)
+    others = list(dict.fromkeys(name for line in lines for name in line.others))
+    rows: list[Sequence[object]] = []
+    for line in lines:
+        fixed = [line.others.get(name) for name in others]
+        for numbers in zip(line.values, line.mean, line.low, line.high, strict=True):
+            slope = (line.slope, line.slope_low, line.slope_high)
+            rows.append((*fixed, line.policy, *map(float, numbers), *slope))
+    names = (setting, "mean", "low", "high", "slope", "slope_low", "slope_high")
+    return as_csv([*others, "policy", *names], rows)
+
+
 def as_csv(names: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """Comma-separated text; floats are written so that reading gives the same float."""
     text = io.StringIO()
@@ -107,7 +122,8 @@ def rounded(number: float, error: float) -> str:
     ('1,130', '47.3')
     """
     decimals = 0 if abs(error) >= 1.0 else 1 if abs(error) >= 0.1 else 2
-    return f"{number:,.{decimals}f}".replace("-", "−")
+    text = f"{number:,.{decimals}f}"
+    return text.replace("-", "−" if text.strip("-0.") else "")
 
 
 def grid(panels: list[Panel]) -> tuple[list[str], list[list[str]]]:
