@@ -188,7 +188,7 @@ def find(seen: Diagnosis) -> Findings:
         return Findings(regret, actions)
     share = beliefs.surviving / seen.particles
     weighted = not np.isnan(share).all()  # else nothing is ever reweighted
-    held: Bools = (beliefs.inclusion[:, seen.support] > SURE).all(axis=1)
+    held: Bools = np.all(beliefs.inclusion[:, seen.support] > SURE, axis=1)
     found = int(held.argmax()) if seen.selects and held.any() else None
     wrong = np.delete(beliefs.inclusion[-1], seen.support) > 0.5
     names, counts = np.unique(np.array(beliefs.regime), return_counts=True)
