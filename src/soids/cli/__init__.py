@@ -4,6 +4,7 @@ import click
 
 from soids.cli.bound import bound
 from soids.cli.reproduce import reproduce
+from soids.cli.run import run
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -14,3 +15,4 @@ def main() -> None:
 
 main.add_command(bound)
 main.add_command(reproduce)
+main.add_command(run)

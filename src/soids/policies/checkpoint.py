@@ -4,13 +4,13 @@ import hashlib
 import io
 import json
 import os
-import secrets
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from soids.files import write_whole
 from soids.policies import POLICIES
 from soids.policies.ledger import KeptPolicy, settings_of
 from soids.policies.records import Packer, Unpacker
@@ -89,19 +89,3 @@ def unpack_policy(body: bytes) -> KeptPolicy:
     ledger.pending = {decision.round: decision for decision in waiting}
     policy.memory = unpacker.unpack(description["memory"])
     return policy
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write beside, flush, move into place: a crash leaves the old file or the new one."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"path must lie in a folder that exists, got {str(path)!r}")
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        with beside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise

@@ -46,7 +46,7 @@ def play(
     horizon = as_count(horizon, "horizon")
     streams = np.random.SeedSequence(as_count(seed, "seed", 0)).spawn(2)
     world, mind = (np.random.default_rng(stream) for stream in streams)
-    noise = bandit.noise * world.standard_normal(horizon)
+    noise = bandit.draw_noise(horizon, world)
     rounds = []
     for t in range(horizon):
         decision = policy.choose(bandit.actions, mind)

@@ -1,0 +1,133 @@
+"""Bandits whose actions are drawn at random: the paper's, the cube, the sphere, related columns."""
+
+import itertools
+import math
+
+import numpy as np
+from scipy.special import ndtr
+
+from soids.arrays import Floats, as_count, as_number
+from soids.bandits.bandit import SparseLinearBandit
+
+
+def paper_instance(
+    dimension: int,
+    seed: int,
+    *,
+    sparsity: int | None = None,
+    radius: float = 10.0,
+    actions: int = 200,
+    noise: float = 1.0,
+    degrees: float = math.inf,
+) -> SparseLinearBandit:
+    """The paper's environment: 200 random actions, d / 10 equal coefficients of sum 10.
+
+    >>> bandit = paper_instance(dimension=20, seed=0)
+    >>> bandit.actions.shape, bandit.theta[:3].tolist(), bandit.noise
+    ((200, 20), [5.0, 5.0, 0.0], 1.0)
+    """
+    as_count(dimension, "dimension", 10 if sparsity is None else 1)
+    theta = leading(dimension, dimension // 10 if sparsity is None else sparsity, radius)
+    shape = as_count(actions, "actions"), dimension
+    rows = generator(seed).uniform(-1, 1, shape)
+    return SparseLinearBandit(rows, theta, noise, degrees)
+
+
+def correlated(
+    dimension: int,
+    seed: int,
+    *,
+    rho: float = 0.7,
+    sparsity: int | None = None,
+    radius: float = 10.0,
+    actions: int = 200,
+    noise: float = 1.0,
+    degrees: float = math.inf,
+) -> SparseLinearBandit:
+    """The paper's environment with columns i and j of normal correlation ``rho ** |i - j|``.
+
+    Normal rows are mapped to [-1, 1] through the normal distribution function, so each entry is
+    uniform as in the paper. The columns that matter are neighbours.
+    """
+    as_count(dimension, "dimension", 10 if sparsity is None else 1)
+    if not 0.0 <= as_number(rho, "rho") < 1.0:
+        raise ValueError(f"rho must lie in [0, 1), got {rho:g}")
+    theta = leading(dimension, dimension // 10 if sparsity is None else sparsity, radius)
+    fresh = generator(seed).standard_normal((as_count(actions, "actions"), dimension))
+    normal = fresh.copy()
+    for j in range(1, dimension):
+        normal[:, j] = rho * normal[:, j - 1] + math.sqrt(1.0 - rho**2) * fresh[:, j]
+    return SparseLinearBandit(2.0 * ndtr(normal) - 1.0, theta, noise, degrees)
+
+
+def hypercube(
+    dimension: int,
+    seed: int,
+    *,
+    sparsity: int = 2,
+    actions: int = 200,
+    radius: float = 1.0,
+    noise: float = 1.0,
+    degrees: float = math.inf,
+) -> SparseLinearBandit:
+    """Corners of ``[-1, 1]^d``: all if there are at most ``actions``, otherwise so many at random.
+
+    >>> hypercube(dimension=3, seed=0).actions.shape
+    (8, 3)
+    """
+    rng = generator(seed)
+    theta = scattered(dimension, sparsity, radius, rng)
+    if 2.0**dimension <= as_count(actions, "actions"):
+        corners = np.array(list(itertools.product([-1.0, 1.0], repeat=dimension)))
+    else:
+        corners = rng.choice([-1.0, 1.0], (actions, dimension))
+    return SparseLinearBandit(corners, theta, noise, degrees)
+
+
+def sphere(
+    dimension: int,
+    seed: int,
+    *,
+    sparsity: int = 2,
+    actions: int = 200,
+    radius: float = 1.0,
+    noise: float = 1.0,
+    degrees: float = math.inf,
+) -> SparseLinearBandit:
+    """Actions uniform on the unit sphere."""
+    rng = generator(seed)
+    theta = scattered(dimension, sparsity, radius, rng)
+    rows = unit_rows(as_count(actions, "actions"), dimension, rng)
+    return SparseLinearBandit(rows, theta, noise, degrees)
+
+
+# What the families share
+
+
+def generator(seed: int) -> np.random.Generator:
+    """The randomness of an instance; the luck of a trial comes from streams of its own."""
+    return np.random.default_rng(as_count(seed, "seed", 0))
+
+
+def leading(dimension: int, sparsity: int, radius: float) -> Floats:  # (d,)
+    """Equal coefficients of sum ``radius`` on the first columns."""
+    as_count(sparsity, "sparsity", 1, as_count(dimension, "dimension"))
+    theta = np.zeros(dimension)
+    theta[:sparsity] = as_number(radius, "radius", 0.0, strict=True) / sparsity
+    return theta
+
+
+def scattered(
+    dimension: int, sparsity: int, radius: float, rng: np.random.Generator
+) -> Floats:  # (d,)
+    """Coefficients of equal size and random sign on random columns, of l1 norm ``radius``."""
+    theta = leading(dimension, sparsity, radius)
+    theta[:sparsity] *= rng.choice([-1.0, 1.0], sparsity)
+    return rng.permutation(theta)
+
+
+def unit_rows(count: int, dimension: int, rng: np.random.Generator) -> Floats:  # (K, d)
+    """Points uniform on the unit sphere."""
+    normal = rng.standard_normal((count, dimension))
+    rows: Floats = normal / np.linalg.norm(normal, axis=1, keepdims=True)
+    return rows

@@ -1,0 +1,197 @@
+"""Bandits on which theory or experience says that regret must be large.
+
+Lower bounds hold for the worst of a class: an instance here is one member, drawn by the seed, with
+coefficients as small as the horizon makes them hard to find, unless ``signal`` sets their size.
+"""
+
+import itertools
+import math
+
+import numpy as np
+from scipy.linalg import hadamard
+
+from soids.arrays import Floats, as_count, as_number
+from soids.bandits.bandit import SparseLinearBandit
+from soids.bandits.drawn import generator, unit_rows
+
+MOST = 10_000  # actions that a menu may hold
+
+
+def lattimore(
+    dimension: int,
+    seed: int,
+    *,
+    horizon: int,
+    sparsity: int = 2,
+    signal: float | None = None,
+    noise: float = 1.0,
+) -> SparseLinearBandit:
+    """Several bandits played at once, of which only the sum is seen.
+
+    Lattimore & Szepesvari (2020), Theorem 24.3, with regret of order ``sqrt(s d T)``: the columns
+    form s blocks, an action takes one column of each, and one column of each block pays
+    ``signal``, by default ``noise sqrt(d / (s T))``, the size that the theorem allows. For s above
+    1 the actions do not span the space: C_min is 0.
+
+    >>> bandit = lattimore(dimension=6, sparsity=2, horizon=300, seed=0)
+    >>> bandit.actions.shape, bandit.truth["radius"]
+    ((9, 6), 0.2)
+    """
+    d, s = as_count(dimension, "dimension", 2), as_count(sparsity, "sparsity", 1, dimension // 2)
+    if d % s != 0:
+        raise ValueError(f"dimension must be a multiple of the sparsity {s}, got {d}")
+    arms = d // s
+    refuse_many(arms**s, f"dimension {d} and sparsity {s}")
+    noise = as_number(noise, "noise", 0.0)
+    hardest = noise * math.sqrt(d / (s * as_count(horizon, "horizon")))
+    blocks = np.eye(arms)
+    actions = [np.concatenate(rows) for rows in itertools.product(blocks, repeat=s)]
+    paying = generator(seed).integers(0, arms, s)
+    theta = as_signal(signal, hardest) * blocks[paying].ravel()
+    return SparseLinearBandit(np.array(actions), theta, noise)
+
+
+def hao(
+    dimension: int,
+    seed: int,
+    *,
+    horizon: int,
+    sparsity: int = 2,
+    signal: float | None = None,
+    kappa: float = 1.0,
+    price: float = 1.0,
+    noise: float = 1.0,
+) -> SparseLinearBandit:
+    """Cheap actions that tell little beside costly ones that tell much.
+
+    After Hao, Lattimore & Wang (2020), Theorem 3.3, with regret of order
+    ``min(s^(1/3) T^(2/3), sqrt(d T))``. Columns 0 to d - 2 hold s - 1 coefficients of size
+    ``signal`` and random sign, by default ``noise (kappa s)^(-2/3) T^(-1/3)``; the last column
+    costs ``price``. Cheap actions have s - 1 entries of 1 or -1 and skip the last column. Costly
+    ones have entries ``kappa`` or ``-kappa`` in all columns and 1 in the last. The original has
+    all ``2^(d-1)`` of these; here they are the rows of a Hadamard matrix, which explore as well:
+    their covariance is ``kappa^2`` times the identity, and 1 in the last column.
+
+    >>> bandit = hao(dimension=8, sparsity=2, horizon=1000, seed=0)
+    >>> bandit.actions.shape  # 2 times 7 cheap ones, 8 costly ones
+    (22, 8)
+    """
+    s = as_count(sparsity, "sparsity", 2)
+    as_number(kappa, "kappa", 0.0, strict=True)
+    size = (kappa * s) ** (-2 / 3) * as_count(horizon, "horizon") ** (-1 / 3)
+    return cheap_or_costly(dimension, seed, s, s - 1, signal, size, kappa, price, noise)
+
+
+def jang(
+    dimension: int,
+    seed: int,
+    *,
+    horizon: int,
+    sparsity: int = 2,
+    signal: float | None = None,
+    kappa: float = 1.0,
+    price: float = 1.0,
+    noise: float = 1.0,
+) -> SparseLinearBandit:
+    """The same with cheap actions of twice as many entries: they say even less of each column.
+
+    After Jang, Zhang & Jun (2022), Theorem 5, with regret of order ``s^(2/3) T^(2/3)`` and
+    ``signal`` by default ``noise kappa^(-2/3) (s T)^(-1/3)``. Rebuilt from the order of the bound
+    and the paper's remark that optimal actions are 2s-sparse, not from the proof: cheap actions
+    have 2 (s - 1) entries.
+
+    >>> jang(dimension=8, sparsity=2, horizon=1000, seed=0).actions.shape  # 4 times 21, and 8
+    (92, 8)
+    """
+    s = as_count(sparsity, "sparsity", 2)
+    as_number(kappa, "kappa", 0.0, strict=True)
+    size = kappa ** (-2 / 3) * (s * as_count(horizon, "horizon")) ** (-1 / 3)
+    return cheap_or_costly(dimension, seed, s, 2 * (s - 1), signal, size, kappa, price, noise)
+
+
+def popart_hard(dimension: int = 30, seed: int = 0, *, noise: float = 0.1) -> SparseLinearBandit:
+    """Case 1 of Jang, Zhang & Jun (2022), as in their program: H_*^2 is far below 1 / C_min.
+
+    Actions are ``e_1 / sqrt(d)`` and ``e_1 + e_i / sqrt(d)`` for the other columns i; the first
+    column and a random other one have coefficient 1.
+    """
+    d = as_count(dimension, "dimension", 2)
+    actions = np.eye(d) / math.sqrt(d)
+    actions[1:, 0] = 1.0
+    theta = np.zeros(d)
+    theta[0] = theta[generator(seed).integers(1, d)] = 1.0
+    return SparseLinearBandit(actions, theta, noise)
+
+
+def popart_sphere(
+    dimension: int = 30,
+    seed: int = 0,
+    *,
+    sparsity: int = 2,
+    actions: int = 90,
+    noise: float = 0.1,
+) -> SparseLinearBandit:
+    """Case 2 of Jang, Zhang & Jun (2022): actions on the unit sphere, random coefficients of 1.
+
+    Their program draws the actions once for all repetitions; here each seed draws its own.
+    """
+    d, s = as_count(dimension, "dimension"), as_count(sparsity, "sparsity", 1, dimension)
+    rng = generator(seed)
+    theta = np.zeros(d)
+    theta[rng.choice(d, s, replace=False)] = 1.0
+    return SparseLinearBandit(unit_rows(as_count(actions, "actions"), d, rng), theta, noise)
+
+
+# What the families share
+
+
+def cheap_or_costly(
+    dimension: int,
+    seed: int,
+    sparsity: int,
+    entries: int,
+    signal: float | None,
+    size: float,
+    kappa: float,
+    price: float,
+    noise: float,
+) -> SparseLinearBandit:
+    """Hidden coefficients that cheap actions of so many entries and costly ones can find."""
+    columns = as_count(dimension, "dimension", entries + 1) - 1
+    rows = 2 ** math.ceil(math.log2(dimension))
+    refuse_many(
+        math.comb(columns, entries) * 2**entries + rows,
+        f"dimension {dimension} and sparsity {sparsity}",
+    )
+    rng = generator(seed)
+    hidden = rng.choice(columns, sparsity - 1, replace=False)
+    noise = as_number(noise, "noise", 0.0)
+    theta = np.zeros(dimension)
+    theta[hidden] = as_signal(signal, noise * size) * rng.choice([-1.0, 1.0], sparsity - 1)
+    theta[-1] = -as_number(price, "price", 0.0, strict=True)
+    costly = np.ones((rows, dimension))
+    costly[:, :-1] = kappa * hadamard(rows)[:, 1:dimension]
+    cheap = np.pad(signed(columns, entries), [(0, 0), (0, 1)])
+    return SparseLinearBandit(np.vstack([cheap, costly]), theta, noise)
+
+
+def signed(columns: int, entries: int) -> Floats:  # (n, columns)
+    """Every vector with so many entries of 1 or -1 and zeros."""
+    places = np.array(list(itertools.combinations(range(columns), entries)))
+    signs = np.array(list(itertools.product([1.0, -1.0], repeat=entries)))
+    rows = np.zeros((len(places), len(signs), columns))
+    np.put_along_axis(rows, places[:, None, :], signs[None], axis=2)
+    return rows.reshape(-1, columns)
+
+
+def as_signal(signal: float | None, hardest: float) -> float:
+    """The size of a coefficient, as told or as hard as can be."""
+    return as_number(hardest if signal is None else signal, "signal", 0.0, strict=True)
+
+
+def refuse_many(count: int, wanted: str) -> None:
+    """Refuse menus that would fill the memory."""
+    if count > MOST:
+        raise ValueError(
+            f"{wanted} make {count:,} actions, more than the {MOST:,} that are feasible: lower them"
+        )

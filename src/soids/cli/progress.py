@@ -1,0 +1,97 @@
+"""How a run is getting on: a live table on a terminal, a line now and then elsewhere."""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+
+from soids.simulation.board import Board
+from soids.simulation.experiment import size
+from soids.simulation.trial import Trial
+
+LINES = 10  # of a run that nobody watches
+
+
+class Progress:
+    """Rounds, regret so far and time left, policy by policy, as the board has them."""
+
+    def __init__(self, trials: Sequence[Trial], board: Board, console: Console) -> None:
+        self.board = board
+        self.console = console
+        self.began = time.monotonic()
+        self.horizons = np.array([trial.problem.horizon for trial in trials])
+        self.costs = np.array([size(trial.problem) for trial in trials]) / self.horizons
+        self.rows = {trial: row for row, trial in enumerate(trials)}
+        self.lines = 0
+        labels = [trial.player.label for trial in trials]
+        self.policies = {
+            label: np.flatnonzero([other == label for other in labels])
+            for label in dict.fromkeys(labels)
+        }
+        self.live = Live(self, console=console, refresh_per_second=4, transient=True)
+
+    def __enter__(self) -> "Progress":
+        if self.console.is_terminal:
+            self.live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.console.is_terminal:
+            self.live.stop()
+
+    def done(self, trial: Trial, regret: float) -> None:
+        """Note that a trial is over."""
+        row = self.rows[trial]
+        self.board.note(row, int(self.horizons[row]), regret)
+        share = self.share()
+        if not self.console.is_terminal and share * LINES >= self.lines + 1:
+            self.lines = int(share * LINES)
+            self.console.print(f"{share:4.0%} {self.left(share)}", highlight=False)
+
+    def share(self) -> float:
+        """How much of the work is done, if a round costs what its dimension says."""
+        rounds = self.board.numbers[:, 0]
+        return float(self.costs @ rounds / (self.costs @ self.horizons))
+
+    def left(self, share: float) -> str:
+        """The time that the rest may take."""
+        passed = time.monotonic() - self.began
+        if share <= 0.0:
+            return f"{spoken(passed)} so far"
+        return f"{spoken(passed)} so far, about {spoken(passed * (1.0 - share) / share)} left"
+
+    def __rich__(self) -> Table:
+        share = self.share()
+        table = Table(box=box.SIMPLE, pad_edge=False, caption=self.left(share))
+        table.add_column(f"{share:.0%}")
+        table.add_column("", width=30)
+        table.add_column("rounds", justify="right")
+        table.add_column("trials", justify="right")
+        table.add_column("mean regret so far", justify="right")
+        for label, rows in self.policies.items():
+            rounds, regret = self.board.numbers[rows].T
+            horizons, started = self.horizons[rows], rounds > 0
+            table.add_row(
+                label,
+                ProgressBar(float(horizons.sum()), float(rounds.sum())),
+                f"{rounds.sum():.0f}",
+                f"{np.count_nonzero(rounds == horizons)}/{len(rows)}",
+                f"{regret[started].mean():.0f}" if started.any() else "",
+            )
+        return table
+
+
+def spoken(seconds: float) -> str:
+    """A time as one says it.
+
+    >>> spoken(42.0), spoken(150.0), spoken(9000.0)
+    ('42 s', '2.5 min', '2.5 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

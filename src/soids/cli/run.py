@@ -1,0 +1,177 @@
+"""``soids run``: play an experiment, or what is missing of it."""
+
+import json
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from soids.cli.progress import Progress
+from soids.cli.publish import publish
+from soids.cli.shipped import find_file, load_experiment
+from soids.files import write_whole
+from soids.simulation.board import Board
+from soids.simulation.engines import Played, WorkersLost, on_dask, on_processes
+from soids.simulation.experiment import Experiment
+from soids.simulation.provenance import fingerprint, versions
+from soids.simulation.store import Store
+from soids.simulation.trial import Trial
+from soids.simulation.worker import Failure, Post
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where to play, as the command line says it."""
+
+    name: str
+    workers: int | None
+    scheduler: str | None
+
+    def play(self, trials: list[Trial], post: Post) -> Played:
+        """Play the trials there."""
+        if self.scheduler is not None:
+            return on_dask(trials, post, self.scheduler)
+        return on_processes(trials, post, self.workers)
+
+
+def options(command: Callable[..., None]) -> Callable[..., None]:
+    """What can be said about every run."""
+    for option in reversed((
+        click.option("--quick", is_flag=True, help="The small version that the file describes."),
+        click.option("--full", is_flag=True, help="With the policies that the file calls slow."),
+        click.option(
+            "--out", type=click.Path(file_okay=False, path_type=Path),
+            help="Folder of the results.  [default: results/NAME]",
+        ),
+        click.option("--fresh", is_flag=True, help="Play again what has been played."),
+        click.option(
+            "--engine", type=click.Choice(("processes", "dask")), default="processes",
+            show_default=True, help="Where to play.",
+        ),
+        click.option(
+            "--workers", type=click.IntRange(min=1), default=os.cpu_count(), show_default="cores",
+            help="Processes on this machine, one thread each.",
+        ),
+        click.option("--scheduler", metavar="ADDRESS", help="Of a Dask cluster: tcp://HOST:PORT."),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def chosen_engine(engine: str, workers: int | None, scheduler: str | None) -> Engine:
+    """The engine that the options name."""
+    if (engine == "dask") != (scheduler is not None):
+        raise click.UsageError("--engine dask and --scheduler ADDRESS belong together")
+    return Engine(engine, workers, scheduler)
+
+
+@click.command()
+@click.argument("file")
+@options
+def run(
+    file: str, quick: bool, full: bool, out: Path | None, fresh: bool, engine: str,
+    workers: int | None, scheduler: str | None,
+) -> None:  # fmt: skip
+    """Play the experiment in FILE, a TOML file or the name of a shipped one (see soids list).
+
+    Results are kept trial by trial: a run that was stopped goes on where it was.
+    """
+    path = find_file(file)
+    carry_out(path, quick, full, out, fresh, chosen_engine(engine, workers, scheduler))
+
+
+def carry_out(
+    path: Path, quick: bool, full: bool, out: Path | None, fresh: bool, engine: Engine
+) -> None:
+    """Play what is missing of an experiment, then publish all there is."""
+    post_folder = str(path.resolve().parent)
+    sys.path.insert(0, post_folder)  # a policy that is not ours lies beside its experiment
+    experiment = load_experiment(path, quick, full)
+    try:
+        experiment.check()
+    except ValueError as error:
+        raise click.UsageError(f"{path.name}: {error}") from None
+    folder = out or Path("results") / experiment.name
+    console = Console(stderr=False)
+    try:
+        prepare(folder, experiment, {"quick": quick, "full": full})
+        store = Store(folder / "trials")
+        failures = play_missing(experiment, store, engine, post_folder, fresh, console)
+        publish(experiment, folder, console)
+    except OSError as error:
+        raise click.ClickException(
+            f"{reason(error)}; finished trials are kept, the same command goes on"
+        ) from None
+    except WorkersLost as error:
+        raise click.ClickException(f"{error}; finished trials are kept") from None
+    except KeyboardInterrupt:
+        console.print("\nStopped; finished trials are kept, the same command goes on.")
+        sys.exit(130)
+    if failures:
+        for label, (count, first) in failures.items():
+            console.print(f"[red]{label}[/]: {count} trials failed: {first}", highlight=False)
+        raise click.ClickException("some trials failed, all others are above")
+
+
+def prepare(folder: Path, experiment: Experiment, asked: dict[str, bool]) -> None:
+    """Write down what is to be played; this also shows whether the folder can be written to."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "experiment.toml", experiment.text.encode())
+    manifest = {"name": experiment.name, **asked, "versions": versions()}
+    write_whole(folder / "manifest.json", json.dumps(manifest, indent=2).encode())
+
+
+def play_missing(
+    experiment: Experiment, store: Store, engine: Engine, folder: str, fresh: bool, console: Console
+) -> dict[str, tuple[int, str]]:
+    """Play the trials that have no outcome yet; say how many of a policy failed, and how first."""
+    trials = experiment.trials()
+    kept = {} if fresh else {t: o for t in trials if (o := store.read(t)) is not None}
+    missing = [trial for trial in trials if trial not in kept]
+    warn_of_other_code({t.player.policy: o.code for t, o in kept.items()}, console)
+    if kept:
+        console.print(f"{len(kept)} of {len(trials)} trials are there already.", highlight=False)
+    failures: dict[str, tuple[int, str]] = {}
+    if not missing:
+        return failures
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop as for Ctrl-C
+    with tempfile.TemporaryDirectory() as scratch:
+        board = Board(Path(scratch) / "board", len(missing))
+        with (
+            Progress(missing, board, console) as progress,
+            closing(engine.play(missing, Post(folder, board))) as played,
+        ):
+            for trial, outcome in played:
+                if isinstance(outcome, Failure):
+                    count, first = failures.get(trial.player.label, (0, outcome.reason))
+                    failures[trial.player.label] = count + 1, first
+                    progress.done(trial, 0.0)
+                else:
+                    store.write(trial, outcome)
+                    progress.done(trial, float(outcome.trace.regret.sum()))
+    return failures
+
+
+def warn_of_other_code(codes: dict[str, str], console: Console) -> None:
+    """Say if results that are there come from other code than what would be played now."""
+    changed = [policy for policy, code in codes.items() if code != fingerprint(policy)]
+    if changed:
+        console.print(
+            f"[yellow]Results of {', '.join(changed)} were played by other code than what is "
+            "installed now: --fresh plays them again.[/]",
+            highlight=False,
+        )
+
+
+def reason(error: OSError) -> str:
+    """An error of the system in one line."""
+    place = f": {error.filename}" if error.filename else ""
+    return f"{error.strerror or error}{place}"

@@ -1,0 +1,14 @@
+"""What someone may have meant who wrote a name that does not exist."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """The end of an error message: what was got, and what comes near it.
+
+    >>> meant("sods", ["soids", "uniform"])
+    ", got 'sods': did you mean 'soids'?"
+    """
+    near = get_close_matches(str(name), list(known), n=1)
+    return f", got {name!r}" + (f": did you mean {near[0]!r}?" if near else "")

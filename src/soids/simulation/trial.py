@@ -1,0 +1,124 @@
+"""A trial: one policy on one problem with one seed, as a recipe of names and numbers.
+
+Workers receive recipes, not objects, and the same recipe gives the same trace wherever it is
+played.
+"""
+
+import hashlib
+import importlib
+import inspect
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from soids.bandits import FAMILIES, SparseLinearBandit
+from soids.policies import POLICIES
+from soids.policies.policy import Policy
+from soids.simulation.spelling import meant
+
+TELLABLE = ("sparsity", "radius", "noise", "norm", "support", "reward_bound", "horizon")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A bandit of some family, to be played for some rounds."""
+
+    family: str
+    settings: dict[str, Any]
+    horizon: int
+    title: str = ""  # what sets it apart from the other problems of its experiment
+
+    def make(self, seed: int) -> SparseLinearBandit:
+        """The bandit of this seed."""
+        family = family_called(self.family)
+        settings = dict(self.settings)
+        if "horizon" in inspect.signature(family).parameters:
+            settings.setdefault("horizon", self.horizon)
+        return family(**settings, seed=seed)
+
+
+@dataclass(frozen=True)
+class Player:
+    """A policy, what it is told of the truth, and its other settings."""
+
+    policy: str  # a name in POLICIES, or module:Class
+    told: tuple[str, ...]
+    settings: dict[str, Any]
+    label: str = ""
+
+    def make(self, bandit: SparseLinearBandit, horizon: int) -> Policy:
+        """The policy, ready to play the bandit."""
+        truth = {**bandit.truth, "horizon": horizon}
+        told = {name: truth[name] for name in self.told}
+        policy: Policy = policy_called(self.policy)(len(bandit.theta), **told, **self.settings)
+        return policy
+
+
+@dataclass(frozen=True)
+class Trial:
+    """All that a worker needs to know."""
+
+    problem: Problem
+    player: Player
+    seed: int
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """What decides the outcome, as JSON; titles and labels do not."""
+        problem, player = self.problem, self.player
+        return {
+            "bandit": {"family": problem.family, **problem.settings},
+            "policy": {"policy": player.policy, "told": list(player.told), **player.settings},
+            "horizon": problem.horizon,
+            "seed": self.seed,
+        }
+
+    @property
+    def name(self) -> str:
+        """A path that a person can read and no other recipe shares: problem/policy-key/seed."""
+        recipe = self.recipe
+        del recipe["seed"]
+        text = json.dumps(recipe, sort_keys=True)
+        key = hashlib.sha256(text.encode()).hexdigest()[:12]
+        settings = "".join(f"-{name}={value}" for name, value in self.problem.settings.items())
+        problem = plain(f"{self.problem.family}{settings}-T={self.problem.horizon}")
+        return f"{problem}/{plain(self.player.policy)}-{key}/{self.seed:03d}"
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+def plain(text: str) -> str:
+    """A text as part of a file's name: the key beside it tells apart what this does not."""
+    return re.sub(r"[^A-Za-z0-9=.,_-]+", "_", text)[:80]
+
+
+def family_called(name: str) -> Callable[..., SparseLinearBandit]:
+    """The family of bandits of this name."""
+    if name not in FAMILIES:
+        raise ValueError(f"family must be one of {', '.join(FAMILIES)}{meant(name, FAMILIES)}")
+    return FAMILIES[name]
+
+
+def policy_called(name: str) -> Callable[..., Any]:
+    """The policy of this name: one of ours, or anyone's as ``module:Class``."""
+    if name in POLICIES:
+        return POLICIES[name]
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        raise ValueError(
+            f"policy must be module:Class or one of {', '.join(POLICIES)}{meant(name, POLICIES)}"
+        )
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(
+            f"policy {name!r} must be a class that can be imported from here or from the "
+            f"experiment's folder: {error}"
+        ) from None
+    if not callable(found):
+        raise ValueError(f"policy {name!r} must be a class with choose and observe")
+    make: Callable[..., Any] = found
+    return make

@@ -1,0 +1,69 @@
+"""What a worker does: play one trial on one thread."""
+
+import sys
+import time
+import warnings
+from dataclasses import dataclass
+
+import numba
+from threadpoolctl import threadpool_limits
+
+from soids.simulation.board import EVERY, Board
+from soids.simulation.play import play
+from soids.simulation.provenance import fingerprint
+from soids.simulation.store import Outcome
+from soids.simulation.trial import Trial
+
+
+WARM: set[str] = set()  # policies that this process has compiled: what no clock should measure
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A trial that could not be played to its end."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Post:
+    """Where a worker finds a policy that is not ours, and where it notes its progress."""
+
+    folder: str | None = None  # of the experiment
+    board: Board | None = None
+
+
+def perform(trial: Trial, post: Post, row: int) -> Outcome | Failure:
+    """Play a trial; an error of its policy is an outcome like any other."""
+    if post.folder is not None and post.folder not in sys.path:
+        sys.path.insert(0, post.folder)
+    numba.set_num_threads(1)
+    try:
+        with threadpool_limits(1), warnings.catch_warnings():
+            # Policies may fail in an experiment: that is what it is for.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return played(trial, post.board, row)
+    except Exception as error:
+        return Failure(f"{type(error).__name__}: {error}".partition("\n")[0])
+
+
+def played(trial: Trial, board: Board | None, row: int) -> Outcome:
+    """The outcome of a trial, by the clock of this thread alone."""
+    problem, player = trial.problem, trial.player
+    bandit = problem.make(trial.seed)
+    kind = repr((player.policy, player.settings))
+    if kind not in WARM:
+        play(bandit, player.make(bandit, problem.horizon), min(3, problem.horizon), trial.seed)
+        WARM.add(kind)
+    total = 0.0
+
+    def tell(t: int, regret: float) -> None:
+        nonlocal total
+        total += regret
+        if board is not None and ((t + 1) % EVERY == 0 or t + 1 == problem.horizon):
+            board.note(row, t + 1, total)
+
+    policy = player.make(bandit, problem.horizon)
+    began = time.thread_time()
+    trace = play(bandit, policy, problem.horizon, trial.seed, tell)
+    return Outcome(trace, time.thread_time() - began, fingerprint(player.policy))
