@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from soids import SOIDS, SparseLinearBandit, paper_instance, play
+from soids import SOIDS, SparseLinearBandit, Uniform, paper_instance, play
+from soids.bandits import FAMILIES
 from soids.gym import BanditEnv
+from soids.simulation.trial import Problem
 
 BANDIT = SparseLinearBandit(np.random.default_rng(0).uniform(-3, 3, (8, 3)), [1.0, 0.0, 0.0], 0.5)
 
@@ -62,11 +64,29 @@ def test_the_first_episode_has_the_luck_of_the_seed_and_later_ones_their_own():
     assert lucks[1] == lucks[3]  # what follows a seed follows it again
 
 
-def test_a_registered_environment_is_made_by_its_name_alone():
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_is_made_by_its_name_and_plays_as_ours_does(family):
+    name = f"soids/{family.title().replace('_', '')}-v0"
+    env = gymnasium.make(name, dimension=10, seed=2, horizon=20)
+    bandit = Problem(family, {"dimension": 10}, 20).make(2)
+    rewards, _ = rewards_through(env, Uniform(10), 2, 20)
+    assert rewards == play(bandit, Uniform(10), 20, seed=2).reward.tolist()
+
+
+def test_heavy_tails_are_the_same_as_in_our_own_loop():
+    bandit = paper_instance(20, seed=0, degrees=3.0)
+    env = gymnasium.make("soids/Paper-v0", dimension=20, seed=0, degrees=3.0, horizon=30)
+    rewards, _ = rewards_through(env, Uniform(20), 5, 30)
+    assert rewards == play(bandit, Uniform(20), 30, seed=5).reward.tolist()
+
+
+def test_without_a_seed_the_luck_is_that_of_the_instance():
     env = gymnasium.make("soids/Paper-v0", dimension=30, seed=1)
+    bandit = paper_instance(30, seed=1)
     menu, _ = env.reset()
-    assert np.array_equal(menu, paper_instance(30, seed=1).actions)
-    assert env.unwrapped.horizon == 1000
+    assert np.array_equal(menu, bandit.actions)
+    rewards = [env.step(action)[1] for action in play(bandit, Uniform(30), 5, seed=1).chosen]
+    assert rewards == play(bandit, Uniform(30), 5, seed=1).reward.tolist()
 
 
 def test_an_observation_belongs_to_whoever_gets_it():

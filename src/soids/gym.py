@@ -1,4 +1,4 @@
-"""Our bandits as Gymnasium environments; ``soids/Paper-v0`` is the paper's.
+"""Our bandits as Gymnasium environments, by family: ``soids/Paper-v0``, ``soids/Hypercube-v0``, ...
 
 An observation is the menu, the features of all actions: what a linear bandit shows before each
 choice. An episode is a trial, and has the luck of its seed: whoever acts in it gets the rewards
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from soids.arrays import Floats, as_count
-from soids.bandits import SparseLinearBandit, paper_instance
+from soids.bandits import FAMILIES, SparseLinearBandit
+from soids.simulation.trial import Problem
 
 try:
     import gymnasium
@@ -24,6 +25,7 @@ class BanditEnv(gymnasium.Env[Floats, np.int64]):
     ``reset(seed=...)`` sets the luck of an episode; without, the first has that of ``seed``, and
     those after it have luck of their own. What a choice cost is in ``info["regret"]``.
 
+    >>> from soids import paper_instance
     >>> env = BanditEnv(paper_instance(dimension=20, seed=0), horizon=3)
     >>> menu, _ = env.reset(seed=0)
     >>> menu.shape, env.action_space
@@ -57,7 +59,7 @@ class BanditEnv(gymnasium.Env[Floats, np.int64]):
         super().reset(seed=seed)
         luck = int(self.np_random.integers(2**32)) if seed is None else seed
         world = np.random.default_rng(np.random.SeedSequence(luck).spawn(2)[0])
-        self.noise = self.bandit.noise * world.standard_normal(self.horizon)
+        self.noise = self.bandit.draw_noise(self.horizon, world)
         self.episodes += 1
         self.round = 0
         return self.bandit.actions.copy(), {}
@@ -73,9 +75,15 @@ class BanditEnv(gymnasium.Env[Floats, np.int64]):
         return self.bandit.actions.copy(), reward, False, self.round == self.horizon, info
 
 
-def paper(dimension: int = 20, *, seed: int = 0, horizon: int = 1000) -> BanditEnv:
-    """The paper's environment; the seed draws its actions, and the luck of the first episode."""
-    return BanditEnv(paper_instance(dimension, seed), horizon=horizon, seed=seed)
+def drawn(family: str, *, seed: int = 0, horizon: int = 1000, **settings: Any) -> BanditEnv:
+    """A bandit of a family; the seed draws it, and is the luck of the first episode."""
+    bandit = Problem(family, settings, horizon).make(seed)
+    return BanditEnv(bandit, horizon=horizon, seed=seed)
 
 
-gymnasium.register("soids/Paper-v0", entry_point="soids.gym:paper")
+for family in FAMILIES:
+    gymnasium.register(
+        f"soids/{family.title().replace('_', '')}-v0",
+        entry_point="soids.gym:drawn",
+        kwargs={"family": family},
+    )
