@@ -3,6 +3,7 @@
 import click
 
 from soids.cli.bound import bound
+from soids.cli.inspect import inspect
 from soids.cli.reproduce import reproduce
 from soids.cli.run import run
 
@@ -14,5 +15,6 @@ def main() -> None:
 
 
 main.add_command(bound)
+main.add_command(inspect)
 main.add_command(reproduce)
 main.add_command(run)
