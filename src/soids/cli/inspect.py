@@ -216,7 +216,7 @@ def write(out: Path, seen: Diagnosis, title: str) -> list[Path]:
 
         figure = draw(seen, title)
     except ImportError:
-        raise click.ClickException('figures need matplotlib: pip install "soids[plots]"') from None
+        raise click.ClickException('figures need matplotlib: pip install "soids[plot]"') from None
     out.mkdir(parents=True, exist_ok=True)
     contents = {
         "diagnosis.png": rendered(figure, "png"),

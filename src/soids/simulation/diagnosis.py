@@ -25,7 +25,7 @@ from soids.policies.posterior import FGTS, SOIDS, Memory, PosteriorPolicy, Spars
 from soids.posteriors import Belief, Gaussian
 from soids.posteriors.smc import ABRUPT, ALIVE, Cloud, aimed, effective_share
 from soids.rates import Progress
-from soids.simulation.play import Trace, play
+from soids.simulation.play import Trace, facts, play
 
 INQUIRING = (SOIDS, SparseIDS)  # they minimise the 2-ratio, so both bounds of the lemma hold
 OBEYING = (FGTS, Thompson, LinTS, OracleThompson)  # of these, the bound on the 2-ratio
@@ -111,7 +111,8 @@ class Watched:
             )  # fmt: skip
             noted = self._note(policy, before, decision)
             self.seen.append(noted | {"regime": regime(policy.rate, progress)})
-        self.expected.append((decision.info.regret, decision.info.gain))
+        info = facts(decision, len(actions))[2]
+        self.expected.append((info.regret, info.gain))
         return decision
 
     def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:

@@ -1,0 +1,163 @@
+"""Regret against a setting that was swept: series, how fast they grow, and the rates of theory.
+
+Notation
+    setting  what was swept: a number in each panel's problem, such as "dimension" or "horizon"
+    slope    by which power of the setting the mean regret grows
+"""
+
+import math
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from soids.arrays import Floats
+from soids.simulation.comparison import Interval, interval, policies_of
+from soids.simulation.panels import Panel, Runs
+
+
+class Series(NamedTuple):
+    """The regret of one policy, at every value of the setting that was swept."""
+
+    policy: str
+    others: dict[str, Any]  # the other settings that were swept, fixed for this series
+    values: Floats  # (P,)  increasing
+    mean: Floats  # (P,)
+    low: Floats  # (P,)  the ends of the interval of the mean
+    high: Floats  # (P,)
+    slope: float  # NaN for one value, or if some mean is zero, and its interval
+    slope_low: float
+    slope_high: float
+
+
+def swept(panels: list[Panel]) -> list[str]:
+    """The settings in which the problems differ."""
+    names = dict.fromkeys(name for panel in panels for name in panel.problem)
+    return [name for name in names if len({repr(p.problem.get(name)) for p in panels}) > 1]
+
+
+def series(panels: list[Panel], setting: str, level: float = 0.95) -> list[Series]:
+    """One series for each policy and each choice of the other settings that were swept."""
+    for panel in panels:
+        value = panel.problem.get(setting)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            able = ["round", *(name for name in swept(panels) if name != setting)]
+            raise ValueError(
+                f"{setting} must be a positive number in every problem to draw regret against it, "
+                f"got {value!r} in {panel.title!r}: choose another, such as {', '.join(able)}"
+            )
+    others = [name for name in swept(panels) if name != setting]
+    groups: dict[str, list[Panel]] = {}
+    for panel in sorted(panels, key=lambda panel: panel.problem[setting]):
+        groups.setdefault(repr([panel.problem.get(name) for name in others]), []).append(panel)
+    return [
+        one_series(policy, group, setting, others, level)
+        for group in groups.values()
+        for policy in policies_of(panels)
+        if any(len(panel.runs[policy].seeds) for panel in group if policy in panel.runs)
+    ]
+
+
+def one_series(
+    policy: str, group: list[Panel], setting: str, others: list[str], level: float
+) -> Series:
+    """One policy on problems that differ in one setting only."""
+    played = [panel for panel in group if policy in panel.runs and len(panel.runs[policy].seeds)]
+    runs = [panel.runs[policy] for panel in played]
+    values = np.array([float(panel.problem[setting]) for panel in played])
+    ends = np.array([interval(run.final, level) for run in runs])
+    fixed = {name: played[0].problem[name] for name in others if name in played[0].problem}
+    mean = np.array([run.final.mean() for run in runs])
+    estimate, around = slope(values, runs, level)
+    return Series(policy, fixed, values, mean, ends[:, 0], ends[:, 1], estimate, *around)
+
+
+def slope(values: Floats, runs: list[Runs], level: float = 0.95) -> tuple[float, Interval]:
+    """The least-squares slope of log mean regret in the log of the values, and its interval.
+
+    On the seeds in common. To first order the slope is a mean over seeds, of what each seed adds
+    to it, so the interval of a mean applies and seeds stay paired between problems.
+    """
+    unknown = math.nan, Interval(math.nan, math.nan)
+    seeds = reduce(np.intersect1d, [run.seeds for run in runs])
+    if len(np.unique(values)) < 2 or len(seeds) == 0:
+        return unknown
+    regret = np.column_stack([run.final[row_of(run, seeds)] for run in runs])  # (N, P)
+    mean = regret.mean(axis=0)
+    if not (mean > 0.0).all():
+        return unknown
+    logs = np.log(values) - np.log(values).mean()
+    leverage = logs / (logs @ logs)
+    estimate = float(leverage @ np.log(mean))
+    return estimate, interval(estimate + (regret / mean - 1.0) @ leverage, level)
+
+
+def row_of(run: Runs, seeds: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Where these seeds stand in the runs."""
+    order = np.argsort(run.seeds)
+    rows: np.ndarray[Any, Any] = order[np.searchsorted(run.seeds, seeds, sorter=order)]
+    return rows
+
+
+# The rates of theory
+
+
+def data_rich(sparsity: float, dimension: float, horizon: float) -> float:
+    """The rate of the paper when data are rich."""
+    return math.sqrt(sparsity * dimension * horizon)
+
+
+def data_poor(sparsity: float, dimension: float, horizon: float) -> float:
+    """The rate of the paper when data are poor, whatever the dimension."""
+    return float((sparsity * horizon) ** (2.0 / 3.0))
+
+
+RATES: dict[str, Callable[[float, float, float], float]] = {
+    "√(s d T)": data_rich,
+    "(s T)^(2/3)": data_poor,
+}
+
+
+class Rate(NamedTuple):
+    """A rate of theory beside a series: the smallest multiple that is nowhere below its mean."""
+
+    name: str
+    values: Floats  # (P,)
+    regret: Floats  # (P,)
+
+
+def rates(panels: list[Panel], setting: str, line: Series) -> list[Rate]:
+    """The paper's two rates, scaled to touch one series from above.
+
+    Theorem 2's own constants say nothing at horizons that can be simulated (at d = 20 and s = 2
+    they exceed 2 T until T is 248,000), so only the shapes are compared: where the series follows
+    the lower of the two, its regime changes where they cross.
+    """
+    found = []
+    for value in line.values:
+        fixed = {setting: value, **line.others}
+        found.append(next(p.problem for p in panels if fixed.items() <= as_plain(p).items()))
+    drawn = []
+    for name, rate in RATES.items():
+        shape = np.array([rate(sparsity_of(p), p["dimension"], p["horizon"]) for p in found])
+        drawn.append(Rate(name, line.values, float((line.mean / shape).max()) * shape))
+    return drawn
+
+
+def as_plain(panel: Panel) -> dict[str, Any]:
+    """The settings of a problem that can be compared."""
+    return {name: value for name, value in panel.problem.items() if not isinstance(value, list)}
+
+
+def sparsity_of(problem: dict[str, Any]) -> float:
+    """How many features matter, or an error that says that the rates need to know."""
+    missing = [name for name in ("dimension", "horizon") if name not in problem]
+    if "sparsity" not in problem and problem.get("family") == "paper" and not missing:
+        return float(problem["dimension"] // 10)
+    if missing or "sparsity" not in problem:
+        raise ValueError(
+            f"bounds need the dimension, sparsity and horizon of a problem, got {problem}: "
+            "say them in [bandit], or set bounds = false"
+        )
+    return float(problem["sparsity"])

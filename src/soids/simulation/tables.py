@@ -1,0 +1,165 @@
+"""Results as text: tables to print and files of numbers, byte for byte the same for the same runs.
+
+Times differ from run to run, so they have a file of their own.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from soids.simulation.comparison import (
+    Difference,
+    Summary,
+    compare,
+    curves,
+    policies_of,
+    summarise,
+)
+from soids.simulation.panels import Panel
+
+# Files of numbers
+
+
+def regret_csv(panels: list[Panel]) -> str:
+    """One line a trial: the problem, the policy, the seed, and the regret at the horizon."""
+    return trials_csv(panels, "regret", lambda runs: runs.final)
+
+
+def times_csv(panels: list[Panel]) -> str:
+    """One line a trial: what its decisions took, in seconds."""
+    return trials_csv(panels, "seconds", lambda runs: runs.seconds)
+
+
+def trials_csv(panels: list[Panel], name: str, column: Callable[[Any], Any]) -> str:
+    """One line a trial, with one of its numbers."""
+    settings = list(dict.fromkeys(setting for panel in panels for setting in panel.problem))
+    rows: list[Sequence[object]] = []
+    for panel in panels:
+        problem = [panel.problem.get(setting) for setting in settings]
+        for policy, runs in panel.runs.items():
+            pairs = zip(runs.seeds.tolist(), column(runs).tolist(), strict=True)
+            rows += [(*problem, policy, seed, number) for seed, number in sorted(pairs)]
+    return as_csv([*settings, "policy", "seed", name], rows)
+
+
+def curves_csv(panels: list[Panel], points: int = 200) -> str:
+    """One line for every panel, policy and round that is drawn."""
+    rows: list[Sequence[object]] = []
+    for panel in panels:
+        for policy, curve in curves(panel, points).items():
+            columns = zip(*(column.tolist() for column in curve), strict=True)
+            rows += [(panel.title, policy, *numbers) for numbers in columns]
+    names = ("panel", "policy", "round", "mean", "sd", "quantile_10", "median", "quantile_90")
+    return as_csv(names, rows)
+
+
+def summary_csv(panels: list[Panel], level: float = 0.95) -> str:
+    """One line for every panel and policy: all of its summary but the time."""
+    names = [name for name in Summary._fields if name != "milliseconds"]
+    rows = [
+        [" ".join(map(str, value)) if isinstance(value, tuple) else value for value in found[:-1]]
+        for panel in panels
+        for found in summarise(panel, level)
+    ]
+    return as_csv(names, rows)
+
+
+def comparison_csv(panels: list[Panel], reference: str, level: float = 0.95) -> str:
+    """One line for every panel and policy: its paired difference from the reference."""
+    rows = [
+        found
+        for panel in panels
+        if reference in panel.runs
+        for found in compare(panel, reference, level)
+    ]
+    return as_csv(Difference._fields, rows)
+
+
+def as_csv(names: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Comma-separated text; floats are written so that reading gives the same float."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(["" if value is None else value for value in row] for row in rows)
+    return text.getvalue()
+
+
+# Tables to print
+
+
+def cell(found: Summary) -> str:
+    """Mean ± standard error and the worst seed in brackets; one seed has no error."""
+    if found.seeds == 1:
+        return rounded(found.mean, found.mean / 100.0)
+    mean, error, worst = (
+        rounded(number, found.error or found.mean / 100.0)
+        for number in (found.mean, found.error, found.worst)
+    )
+    return f"{mean} ± {error} [{worst}]"
+
+
+def rounded(number: float, error: float) -> str:
+    """A number with the digits that its error leaves, thousands apart.
+
+    >>> rounded(1130.4, 37.2), rounded(47.34, 0.42)
+    ('1,130', '47.3')
+    """
+    decimals = 0 if abs(error) >= 1.0 else 1 if abs(error) >= 0.1 else 2
+    return f"{number:,.{decimals}f}".replace("-", "−")
+
+
+def grid(panels: list[Panel]) -> tuple[list[str], list[list[str]]]:
+    """The heads and the rows of a table: policies down, panels across."""
+    columns = [{found.policy: cell(found) for found in summarise(panel)} for panel in panels]
+    rows = [
+        [policy, *(column.get(policy, "–") for column in columns)] for policy in policies_of(panels)
+    ]
+    return ["", *(panel.title for panel in panels)], rows
+
+
+def as_markdown(panels: list[Panel]) -> str:
+    """Mean regret ± standard error [worst seed], for a page."""
+    heads, rows = grid(panels)
+    heads, *lines = [
+        [one_line(re.sub(r"([\\|<*_`])", r"\\\1", text)) for text in row] for row in (heads, *rows)
+    ]
+    rule = ["---", *(["--:"] * (len(heads) - 1))]
+    return "".join(f"| {' | '.join(line)} |\n" for line in (heads, rule, *lines))
+
+
+LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "±": r"$\pm$", "−": r"$-$",
+    "–": "--", "[": "{[}", "]": "{]}",
+}  # fmt: skip
+
+
+def as_latex(panels: list[Panel]) -> str:
+    r"""The same for a paper that uses ``booktabs``."""
+    heads, rows = grid(panels)
+    lines = [" & ".join(map(escaped, line)) + r" \\" for line in (heads, *rows)]
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
+            r"\toprule",
+            lines[0],
+            r"\midrule",
+            *lines[1:],
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+        ]
+    )
+
+
+def escaped(text: str) -> str:
+    """Text in which LaTeX sees nothing but letters."""
+    return "".join(LATEX.get(letter, letter) for letter in one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Text without breaks, which would end a row."""
+    return " ".join(text.split())
