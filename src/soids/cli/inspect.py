@@ -18,8 +18,11 @@ from rich.progress import Progress
 from threadpoolctl import threadpool_limits
 
 from soids.cli.findings import histories, remarks, shown_rounds, tabulate
+from soids.cli.run import reason
 from soids.cli.shipped import load_experiment
+from soids.diagnosis_plot import draw_diagnosis
 from soids.files import write_whole
+from soids.plots import save
 from soids.simulation.board import EVERY
 from soids.simulation.diagnosis import Diagnosis, Findings, diagnose, find
 from soids.simulation.play import Trace
@@ -66,7 +69,9 @@ def inspect(
     try:
         written = [] if out is None else write(out, seen, title)
     except OSError as error:
-        raise click.ClickException(f"{error.strerror or error}: {error.filename}") from None
+        raise click.ClickException(reason(error)) from None
+    except ImportError as error:
+        raise click.ClickException(str(error)) from None
     if as_json:
         click.echo(json.dumps(described(trial, seen, findings, same)))
         return
@@ -178,7 +183,6 @@ def described(
 ) -> dict[str, Any]:
     """The same for programs."""
     rounds = shown_rounds(len(seen.trace.chosen))
-    columns = dict(numbers(seen))
     return {
         "policy": trial.player.label,
         "problem": trial.problem.title,
@@ -186,13 +190,13 @@ def described(
         **same,
         "findings": findings._asdict(),
         "rounds": {
-            str(number): {name: as_json(values[number - 1]) for name, values in columns.items()}
+            str(number): {name: as_json(values[number - 1]) for name, values in columns(seen)}
             for number in rounds
         },
     }
 
 
-def numbers(seen: Diagnosis) -> Iterator[tuple[str, Any]]:
+def columns(seen: Diagnosis) -> Iterator[tuple[str, Any]]:
     """Every series by its name in the code."""
     yield from seen.trace._asdict().items()
     yield "paid", seen.paid
@@ -211,34 +215,23 @@ def as_json(value: Any) -> Any:
 
 def write(out: Path, seen: Diagnosis, title: str) -> list[Path]:
     """The figure in two formats, and the numbers of every round."""
-    try:
-        from soids.diagnosis_plot import draw, rendered
-
-        figure = draw(seen, title)
-    except ImportError:
-        raise click.ClickException('figures need matplotlib: pip install "soids[plot]"') from None
     out.mkdir(parents=True, exist_ok=True)
-    contents = {
-        "diagnosis.png": rendered(figure, "png"),
-        "diagnosis.pdf": rendered(figure, "pdf"),
-        "diagnosis.csv": as_csv(seen),
-    }
-    for name, content in contents.items():
-        write_whole(out / name, content)
-    return [out / name for name in contents]
+    numbers = out / "diagnosis.csv"
+    write_whole(numbers, as_csv(seen))
+    return [*save(draw_diagnosis(seen, title), out / "diagnosis"), numbers]
 
 
 def as_csv(seen: Diagnosis) -> bytes:
     """One line a round; what is not known is left empty."""
-    columns: dict[str, Any] = {}
-    for name, values in numbers(seen):
+    flat: dict[str, Any] = {}
+    for name, values in columns(seen):
         if np.ndim(values) == 1:
-            columns[name] = values
+            flat[name] = values
         else:
-            columns |= {f"{name}_{j}": column for j, column in enumerate(values.T)}
+            flat |= {f"{name}_{j}": column for j, column in enumerate(values.T)}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["round", *columns])
-    plain = [[as_json(value) for value in column] for column in columns.values()]
+    writer.writerow(["round", *flat])
+    plain = [[as_json(value) for value in column] for column in flat.values()]
     writer.writerows([number, *row] for number, row in enumerate(zip(*plain, strict=True), 1))
     return text.getvalue().encode()
