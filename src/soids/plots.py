@@ -381,17 +381,11 @@ def legend(figure: "Figure", entries: list[tuple[str, Look]], note: str) -> None
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D(
-            [],
-            [],
-            color=look.colour,
-            dashes=look.dash or (None, None),
-            lw=2.0,
-            label=textwrap.fill(label, 30),
-        )  # fmt: skip
-        for label, look in entries
+        Line2D([], [], color=look.colour, dashes=look.dash or (None, None), lw=2.0)
+        for _, look in entries
     ]
+    labels = [textwrap.fill(label, 30) for label, _ in entries]
     figure.legend(
-        handles=handles, loc="outside right center", title=note, title_fontsize=8,
+        handles, labels, loc="outside right center", title=note, title_fontsize=8,
         alignment="left",
     )  # fmt: skip

@@ -46,14 +46,12 @@ def publish(experiment: Experiment, folder: Path, console: Console) -> None:
     write_numbers(panels, folder)
     try:
         draw(experiment, panels, folder)
-        report = folder / "report.html"
-        write_report(panels, experiment.title, experiment.text, versions(), report)
     except ImportError as error:
         console.print(f"[yellow]No figure and no report: {error}[/]", highlight=False)
         return
     console.print(
-        f"[bold]{report}[/] has all of it, {folder / experiment.name}.png and .pdf the figure.",
-        highlight=False,
+        f"[bold]{folder / 'report.html'}[/] has all of it, "
+        f"{folder / experiment.name}.png and .pdf the figure."
     )
 
 
@@ -71,13 +69,18 @@ def write_numbers(panels: list[Panel], folder: Path) -> None:
 
 
 def draw(experiment: Experiment, panels: list[Panel], folder: Path) -> None:
-    """The figure that the experiment asks for, as PNG and PDF."""
-    title = experiment.title
-    if experiment.x == "round":
+    """The figure that the experiment asks for, as PNG and PDF, and the report."""
+    title, bounds = experiment.title, experiment.bounds
+    setting = None if experiment.x == "round" else experiment.x
+    if setting is None:
         figure = draw_curves(panels, title)
     else:
-        figure = draw_sweep(panels, experiment.x, title, experiment.bounds)
+        figure = draw_sweep(panels, setting, title, bounds)
     save(figure, folder / experiment.name)
+    flags = "".join(f" --{flag}" for flag in ("quick", "full") if getattr(experiment, flag))
+    text = f"# played with{flags}\n\n{experiment.text}" if flags else experiment.text
+    page = folder / "report.html"
+    write_report(panels, title, text, versions(), page, setting=setting, bounds=bounds)
 
 
 def shown(experiment: Experiment, panels: list[Panel]) -> Table:
