@@ -56,7 +56,7 @@ def inspect(
     --problem as far as they are needed. The trial is played again, which also shows whether it can
     be reproduced.
     """
-    sys.path.insert(0, str(Path.cwd()))  # a policy that is not ours may lie here
+    sys.path.append(str(Path.cwd()))  # a policy that is not ours may lie here
     if run.is_dir():
         trial, outcome = pick(run, policy, seed, problem)
     elif policy is not None or seed is not None or problem is not None:
@@ -190,7 +190,7 @@ def described(
         **same,
         "findings": findings._asdict(),
         "rounds": {
-            str(number): {name: as_json(values[number - 1]) for name, values in columns(seen)}
+            str(number): {name: as_plain(values[number - 1]) for name, values in columns(seen)}
             for number in rounds
         },
     }
@@ -205,10 +205,10 @@ def columns(seen: Diagnosis) -> Iterator[tuple[str, Any]]:
         yield from seen.beliefs._asdict().items()
 
 
-def as_json(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
     """A value as JSON has it, which knows neither NaN nor infinity."""
     if isinstance(value, np.ndarray):
-        return [as_json(one) for one in value]
+        return [as_plain(one) for one in value]
     plain = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
@@ -222,7 +222,7 @@ def write(out: Path, seen: Diagnosis, title: str) -> list[Path]:
 
 
 def as_csv(seen: Diagnosis) -> bytes:
-    """One line a round; what is not known is left empty."""
+    """One line a round; what is no finite number is left empty."""
     flat: dict[str, Any] = {}
     for name, values in columns(seen):
         if np.ndim(values) == 1:
@@ -232,6 +232,6 @@ def as_csv(seen: Diagnosis) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["round", *flat])
-    plain = [[as_json(value) for value in column] for column in flat.values()]
+    plain = [[as_plain(value) for value in column] for column in flat.values()]
     writer.writerows([number, *row] for number, row in enumerate(zip(*plain, strict=True), 1))
     return text.getvalue().encode()
