@@ -82,7 +82,7 @@ def tabulate(seen: Diagnosis, title: str) -> Table:
     """The rounds 1, 10, 100, ... side by side, and the median over all."""
     rounds = shown_rounds(len(seen.trace.chosen))
     table = Table(title=escape(title), box=box.SIMPLE, pad_edge=False)
-    table.add_column("round")
+    table.add_column("round", no_wrap=True)
     for number in rounds:
         table.add_column(str(number), justify="right")
     table.add_column("median", justify="right")
@@ -104,7 +104,7 @@ def written_short(value: Any) -> str:
         return value
     if math.isnan(value):
         return ""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e5 else f"{value:.3g}"
 
 
 def histories(seen: Diagnosis, beliefs: Beliefs, plain: bool) -> Table:
