@@ -77,7 +77,7 @@ def test_a_trial_comes_out_as_stored(folder):
     shown = the_one(folder, "SOIDS").stdout
     assert "Played again: all 30 rounds are as stored, to the last bit." in shown
     assert "SOIDS on dimension = 10, seed 0" in shown
-    for row in ("effective size, of 100", "3-ratio", "learning rate", "term in force"):
+    for row in ("effective size, of 100", "3-ratio", "learning rate", "term of the rate"):
         assert row in shown
     assert "▁" in shown or "█" in shown
 
@@ -240,7 +240,7 @@ def test_remarks_say_what_was_found():
 def test_rows_without_content_are_left_out():
     bandit = paper_instance(10, seed=0)
     dense = series(diagnose(bandit, LinTS(10), 5, seed=0))
-    assert not {"learning rate", "term in force", "different supports", "at most "} & set(dense)
+    assert not {"learning rate", "term of the rate", "different supports", "at most "} & set(dense)
     silent = diagnose(bandit, Uniform(10), 5, seed=0)
     assert list(series(silent)) == ["regret so far", "probability of choice"]
     assert tabulate(silent, "title").row_count == 2

@@ -7,13 +7,14 @@ import numpy as np
 from soids.arrays import Floats
 from soids.plots import HUES, PALE, number_ticks, styled
 from soids.posteriors.smc import ALIVE
-from soids.simulation.diagnosis import SURE, Beliefs, Diagnosis
+from soids.simulation.diagnosis import Beliefs, Diagnosis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 BLUE, RED, GREEN, _, ORANGE, GREY, _ = HUES
+MOST = 20  # features in a figure
 TINTS = {"data-rich": GREEN, "data-poor": ORANGE, "cap": RED}
 
 
@@ -32,7 +33,6 @@ def draw_diagnosis(seen: Diagnosis, title: str) -> "Figure":
             draw_inside(grid, seen, seen.beliefs)
         for axes in grid.flat:
             axes.set_xlim(1, max(2, len(seen.trace.chosen)))
-            number_ticks(axes)
         for axes in grid[-1]:
             axes.set_xlabel("round")
     return figure
@@ -42,13 +42,15 @@ def draw_inside(grid: Any, seen: Diagnosis, beliefs: Beliefs) -> None:
     """The panels of a policy with a posterior."""
     (regret, inclusion), (error, cloud), (square, cubic), (rate, learned) = grid
     draw_regret(regret, seen)
-    draw_inclusion(inclusion, seen, beliefs)
     draw_error(error, seen, beliefs)
     draw_cloud(cloud, seen, beliefs)
     draw_ratio(square, seen.trace.ratio, beliefs.square_bound, "2-ratio", "2 d")
     draw_ratio(cubic, beliefs.cubed, beliefs.cubic_bound, "3-ratio", "54 k R / C_min")
     draw_rate(rate, seen.trace.rate, beliefs)
     draw_learned(learned, seen, beliefs)
+    for axes in grid.flat:
+        number_ticks(axes)
+    draw_inclusion(inclusion, seen, beliefs)  # whose ticks are names, not numbers
 
 
 def draw_outside(grid: Any, seen: Diagnosis) -> None:
@@ -58,6 +60,8 @@ def draw_outside(grid: Any, seen: Diagnosis) -> None:
     draw_expectation(expectation, seen)
     draw_choices(choices, seen)
     draw_probability(probability, seen)
+    for axes in grid.flat:
+        number_ticks(axes)
 
 
 def rounds(values: Floats) -> Floats:
@@ -88,19 +92,24 @@ def draw_regret(axes: "Axes", seen: Diagnosis) -> None:
 
 
 def draw_inclusion(axes: "Axes", seen: Diagnosis, beliefs: Beliefs) -> None:
-    """The probability that each feature matters; those that do in truth stand out."""
-    axes.set_title("Probability that a feature matters")
+    """The probability that a feature matters: above the line those that do, below it the features
+    that are most often held to.
+    """
+    axes.set_title("Probability that a feature matters, dark is 1")
     if not seen.selects:
         say(axes, "this posterior does not select features")
         return
-    matters = np.isin(np.arange(len(seen.bandit.theta)), seen.support)
-    for mask, colour, label in ((~matters, PALE, "others"), (matters, BLUE, "matter in truth")):
-        for column, series in enumerate(beliefs.inclusion.T[mask]):
-            axes.plot(rounds(series), series, color=colour, linewidth=0.8,
-                      label=None if column else label)  # fmt: skip
-    axes.axhline(SURE, color=GREY, linewidth=0.6, linestyle=":")
-    axes.set_ylim(-0.02, 1.02)
-    explain(axes)
+    matter = seen.support[: MOST // 2]
+    rank = np.argsort(-beliefs.inclusion.mean(axis=0), kind="stable")
+    others = rank[~np.isin(rank, seen.support)][: MOST - len(matter)]
+    features = [*matter, *others]
+    axes.imshow(
+        beliefs.inclusion[:, features].T, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest",
+        extent=(0.5, len(beliefs.inclusion) + 0.5, len(features) - 0.5, -0.5),
+    )  # fmt: skip
+    axes.axhline(len(matter) - 0.5, color=RED, linewidth=1.0)
+    axes.set_yticks(range(len(features)), [str(feature) for feature in features], size=6.5)
+    axes.grid(visible=False)
 
 
 def draw_error(axes: "Axes", seen: Diagnosis, beliefs: Beliefs) -> None:

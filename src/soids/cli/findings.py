@@ -49,7 +49,7 @@ def series(seen: Diagnosis) -> dict[str, Floats | list[str]]:
             f"noise, true {truth['noise']:.3g}": beliefs.noise,
             "mean to truth, l1": beliefs.error,
             "learning rate": trace.rate,
-            "term in force": list(beliefs.regime),
+            "term of the rate": [name.removeprefix("data-") for name in beliefs.regime],
         }
         order = ["2-ratio", "at most", "3-ratio", "at most "]
         rest = [name for name in rows if name not in order]
