@@ -104,7 +104,8 @@ def draw_inclusion(axes: "Axes", seen: Diagnosis, beliefs: Beliefs) -> None:
     others = rank[~np.isin(rank, seen.support)][: MOST - len(matter)]
     features = [*matter, *others]
     axes.imshow(
-        beliefs.inclusion[:, features].T, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest",
+        beliefs.inclusion[:, features].T, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto",
+        interpolation="nearest",  # or neighbours would blend
         extent=(0.5, len(beliefs.inclusion) + 0.5, len(features) - 0.5, -0.5),
     )  # fmt: skip
     axes.axhline(len(matter) - 0.5, color=RED, linewidth=1.0)
