@@ -70,8 +70,8 @@ bench: $(VENV)/.dev $(VENV)/.fresh ## measure mixing, speed and designs
 lock: $(VENV)/.python ## renew the lock files
 	$(say) lock 'requirements.lock, requirements-dev.lock'
 	@$(INSTALL) --only-binary :all: $(UV)
-	@$(COMPILE) --group build --output-file requirements.lock >/dev/null
-	@$(COMPILE) --group dev --constraints requirements.lock --output-file requirements-dev.lock >/dev/null
+	@$(COMPILE) --extra plot --group build --output-file requirements.lock >/dev/null
+	@$(COMPILE) --all-extras --group dev --constraints requirements.lock --output-file requirements-dev.lock >/dev/null
 
 clean: ## remove all that was made here, except results
 	$(say) clean '$(VENV), caches, dist'

@@ -4,6 +4,7 @@ import click
 
 from soids.cli.bound import bound
 from soids.cli.reproduce import reproduce
+from soids.cli.results import listing, plot, table
 from soids.cli.run import run
 
 
@@ -13,6 +14,5 @@ def main() -> None:
     """Decide again and again, with many features and few samples."""
 
 
-main.add_command(bound)
-main.add_command(reproduce)
-main.add_command(run)
+for command in (bound, listing, plot, reproduce, run, table):
+    main.add_command(command)

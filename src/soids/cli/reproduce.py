@@ -1,10 +1,8 @@
 """``soids reproduce``: the experiments of the paper."""
 
-from pathlib import Path
-
 import click
 
-from soids.cli.run import carry_out, chosen_engine, options
+from soids.cli.run import Asked, carry_out, options
 from soids.cli.shipped import shipped
 
 
@@ -15,21 +13,13 @@ def reproduce() -> None:
 
 @reproduce.command()
 @options
-def figure1(
-    quick: bool, full: bool, out: Path | None, fresh: bool, engine: str,
-    workers: int | None, scheduler: str | None,
-) -> None:  # fmt: skip
-    """SOIDS and the paper's baselines on its three instances: some 5 minutes on two cores."""
-    where = chosen_engine(engine, workers, scheduler)
-    carry_out(shipped()["figure1"], quick, full, out, fresh, where)
+def figure1(asked: Asked) -> None:
+    """SOIDS and the paper's baselines on its three instances: some 4 minutes on two cores."""
+    carry_out(shipped()["figure1"], asked)
 
 
 @reproduce.command()
 @options
-def baselines(
-    quick: bool, full: bool, out: Path | None, fresh: bool, engine: str,
-    workers: int | None, scheduler: str | None,
-) -> None:  # fmt: skip
+def baselines(asked: Asked) -> None:
     """Every policy there is on the same instances: a quarter of an hour on two cores."""
-    where = chosen_engine(engine, workers, scheduler)
-    carry_out(shipped()["baselines"], quick, full, out, fresh, where)
+    carry_out(shipped()["baselines"], asked)

@@ -1,5 +1,6 @@
 """``soids run``: play an experiment, or what is missing of it."""
 
+import functools
 import json
 import os
 import signal
@@ -7,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from soids.cli.publish import publish
 from soids.cli.shipped import find_file, load_experiment
 from soids.files import write_whole
 from soids.simulation.board import Board
-from soids.simulation.engines import Played, WorkersLost, on_dask, on_processes
+from soids.simulation.engines import EngineError, Played, on_dask, on_processes
 from soids.simulation.experiment import Experiment
 from soids.simulation.provenance import fingerprint, versions
 from soids.simulation.store import Store
@@ -28,117 +29,126 @@ from soids.simulation.worker import Failure, Post
 
 
 @dataclass(frozen=True)
-class Engine:
-    """Where to play, as the command line says it."""
+class Asked:
+    """How to run an experiment, as the command line says it."""
 
-    name: str
-    workers: int | None
+    quick: bool
+    full: bool
+    fresh: bool
+    out: Path | None
+    workers: int
     scheduler: str | None
 
     def play(self, trials: list[Trial], post: Post) -> Played:
-        """Play the trials there."""
+        """Play trials where they are to be played."""
         if self.scheduler is not None:
             return on_dask(trials, post, self.scheduler)
         return on_processes(trials, post, self.workers)
 
 
+OPTIONS = (
+    click.option("--quick", is_flag=True, help="The small version that the file describes."),
+    click.option("--full", is_flag=True, help="With the policies that the file calls slow."),
+    click.option("--fresh", is_flag=True, help="Play again what has been played."),
+    click.option(
+        "--out", type=click.Path(file_okay=False, path_type=Path),
+        help="Folder of the results.  [default: results/NAME]",
+    ),
+    click.option(
+        "--engine", type=click.Choice(("processes", "dask")), default="processes",
+        show_default=True, help="Where to play: on this machine, or on a Dask cluster.",
+    ),
+    click.option(
+        "--workers", type=click.IntRange(min=1), default=os.cpu_count(), show_default="cores",
+        help="Processes on this machine, one thread each.",
+    ),
+    click.option("--scheduler", metavar="ADDRESS", help="Of the cluster, as tcp://HOST:PORT."),
+)  # fmt: skip
+
+
 def options(command: Callable[..., None]) -> Callable[..., None]:
-    """What can be said about every run."""
-    for option in reversed((
-        click.option("--quick", is_flag=True, help="The small version that the file describes."),
-        click.option("--full", is_flag=True, help="With the policies that the file calls slow."),
-        click.option(
-            "--out", type=click.Path(file_okay=False, path_type=Path),
-            help="Folder of the results.  [default: results/NAME]",
-        ),
-        click.option("--fresh", is_flag=True, help="Play again what has been played."),
-        click.option(
-            "--engine", type=click.Choice(("processes", "dask")), default="processes",
-            show_default=True, help="Where to play.",
-        ),
-        click.option(
-            "--workers", type=click.IntRange(min=1), default=os.cpu_count(), show_default="cores",
-            help="Processes on this machine, one thread each.",
-        ),
-        click.option("--scheduler", metavar="ADDRESS", help="Of a Dask cluster: tcp://HOST:PORT."),
-    )):  # fmt: skip
-        command = option(command)
-    return command
+    """Give a command all that can be asked of a run, as one record ``asked``."""
 
+    @functools.wraps(command)
+    def asking(*, engine: str, **asked: Any) -> None:
+        if (engine == "dask") != (asked["scheduler"] is not None):
+            raise click.UsageError("--engine dask and --scheduler ADDRESS belong together")
+        names = [one.name for one in fields(Asked)]
+        command(
+            asked=Asked(**{name: asked.pop(name) for name in names}),
+            **asked,
+        )
 
-def chosen_engine(engine: str, workers: int | None, scheduler: str | None) -> Engine:
-    """The engine that the options name."""
-    if (engine == "dask") != (scheduler is not None):
-        raise click.UsageError("--engine dask and --scheduler ADDRESS belong together")
-    return Engine(engine, workers, scheduler)
+    return functools.reduce(lambda made, option: option(made), reversed(OPTIONS), asking)
 
 
 @click.command()
 @click.argument("file")
 @options
-def run(
-    file: str, quick: bool, full: bool, out: Path | None, fresh: bool, engine: str,
-    workers: int | None, scheduler: str | None,
-) -> None:  # fmt: skip
+def run(file: str, asked: Asked) -> None:
     """Play the experiment in FILE, a TOML file or the name of a shipped one (see soids list).
 
     Results are kept trial by trial: a run that was stopped goes on where it was.
     """
-    path = find_file(file)
-    carry_out(path, quick, full, out, fresh, chosen_engine(engine, workers, scheduler))
+    carry_out(find_file(file), asked)
 
 
-def carry_out(
-    path: Path, quick: bool, full: bool, out: Path | None, fresh: bool, engine: Engine
-) -> None:
+def carry_out(path: Path, asked: Asked) -> None:
     """Play what is missing of an experiment, then publish all there is."""
-    post_folder = str(path.resolve().parent)
-    sys.path.insert(0, post_folder)  # a policy that is not ours lies beside its experiment
-    experiment = load_experiment(path, quick, full)
+    beside = str(path.resolve().parent)
+    sys.path.insert(0, beside)  # where a policy that is not ours may be
+    experiment = load_experiment(path, asked.quick, asked.full)
     try:
         experiment.check()
     except ValueError as error:
         raise click.UsageError(f"{path.name}: {error}") from None
-    folder = out or Path("results") / experiment.name
-    console = Console(stderr=False)
+    folder = asked.out or Path("results") / experiment.name
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 140  # a file can be as wide as a table
     try:
-        prepare(folder, experiment, {"quick": quick, "full": full})
-        store = Store(folder / "trials")
-        failures = play_missing(experiment, store, engine, post_folder, fresh, console)
+        prepare(folder, experiment)
+        failures = play_missing(experiment, folder, asked, beside, console)
         publish(experiment, folder, console)
     except OSError as error:
         raise click.ClickException(
             f"{reason(error)}; finished trials are kept, the same command goes on"
         ) from None
-    except WorkersLost as error:
+    except EngineError as error:
         raise click.ClickException(f"{error}; finished trials are kept") from None
     except KeyboardInterrupt:
-        console.print("\nStopped; finished trials are kept, the same command goes on.")
+        console.print("Stopped: finished trials are kept, the same command goes on.")
         sys.exit(130)
     if failures:
         for label, (count, first) in failures.items():
-            console.print(f"[red]{label}[/]: {count} trials failed: {first}", highlight=False)
-        raise click.ClickException("some trials failed, all others are above")
+            console.print(f"[red]{label}[/]: {count} trials failed: {first}", markup=False)
+        raise click.ClickException("some trials failed, all others are kept")
 
 
-def prepare(folder: Path, experiment: Experiment, asked: dict[str, bool]) -> None:
+def prepare(folder: Path, experiment: Experiment) -> None:
     """Write down what is to be played; this also shows whether the folder can be written to."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "experiment.toml", experiment.text.encode())
-    manifest = {"name": experiment.name, **asked, "versions": versions()}
+    manifest = {
+        "name": experiment.name,
+        "quick": experiment.quick,
+        "full": experiment.full,
+        "versions": versions(),
+    }
     write_whole(folder / "manifest.json", json.dumps(manifest, indent=2).encode())
 
 
 def play_missing(
-    experiment: Experiment, store: Store, engine: Engine, folder: str, fresh: bool, console: Console
+    experiment: Experiment, folder: Path, asked: Asked, beside: str, console: Console
 ) -> dict[str, tuple[int, str]]:
     """Play the trials that have no outcome yet; say how many of a policy failed, and how first."""
-    trials = experiment.trials()
-    kept = {} if fresh else {t: o for t in trials if (o := store.read(t)) is not None}
+    store = Store(folder / "trials")
+    trials = list(dict.fromkeys(experiment.trials()))  # two labels may stand for one recipe
+    kept = {} if asked.fresh else {t: o for t in trials if (o := store.read(t)) is not None}
     missing = [trial for trial in trials if trial not in kept]
     warn_of_other_code({t.player.policy: o.code for t, o in kept.items()}, console)
     if kept:
-        console.print(f"{len(kept)} of {len(trials)} trials are there already.", highlight=False)
+        console.print(f"{len(kept)} of {len(trials)} trials are there already.")
     failures: dict[str, tuple[int, str]] = {}
     if not missing:
         return failures
@@ -147,7 +157,7 @@ def play_missing(
         board = Board(Path(scratch) / "board", len(missing))
         with (
             Progress(missing, board, console) as progress,
-            closing(engine.play(missing, Post(folder, board))) as played,
+            closing(asked.play(missing, Post(beside, board))) as played,
         ):
             for trial, outcome in played:
                 if isinstance(outcome, Failure):
@@ -166,8 +176,7 @@ def warn_of_other_code(codes: dict[str, str], console: Console) -> None:
     if changed:
         console.print(
             f"[yellow]Results of {', '.join(changed)} were played by other code than what is "
-            "installed now: --fresh plays them again.[/]",
-            highlight=False,
+            "installed now: --fresh plays them again.[/]"
         )
 
 

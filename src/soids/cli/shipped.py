@@ -29,7 +29,7 @@ def find_file(name: str) -> Path:
     raise click.BadParameter(f"no such file, nor one of {', '.join(known)}{meant(name, known)}")
 
 
-def load_experiment(path: Path, quick: bool = False, full: bool = False) -> Experiment:
+def load_experiment(path: Path, quick: bool, full: bool) -> Experiment:
     """The experiment in a file, or an error that the command line reports."""
     try:
         return read_experiment(path, quick, full)

@@ -45,7 +45,10 @@ class Decision:
 
 
 class Policy(Protocol):
-    """Whoever can choose and learn."""
+    """Whoever can choose and learn.
+
+    Others may choose a bare index; they are told of rewards with what they chose.
+    """
 
     def choose(self, actions: Floats, rng: np.random.Generator) -> Decision: ...
 

@@ -26,8 +26,8 @@ ONE_THREAD = {
 }  # fmt: skip
 
 
-class WorkersLost(RuntimeError):
-    """Workers die faster than they finish trials."""
+class EngineError(RuntimeError):
+    """There is nobody left to play, or nobody to begin with."""
 
 
 def on_processes(trials: Sequence[Trial], post: Post, workers: int | None = None) -> Played:
@@ -39,9 +39,7 @@ def on_processes(trials: Sequence[Trial], post: Post, workers: int | None = None
             workers or os.cpu_count(), initializer=ignore_interrupt, env=ONE_THREAD
         )
         try:
-            futures = {
-                pool.submit(perform, trial, post, row): row for row, trial in left.items()
-            }
+            futures = {pool.submit(perform, trial, post, row): row for row, trial in left.items()}
             for future in as_completed(futures):
                 outcome = future.result()
                 yield left.pop(futures.pop(future)), outcome  # kept by nobody here
@@ -49,7 +47,7 @@ def on_processes(trials: Sequence[Trial], post: Post, workers: int | None = None
         except BrokenProcessPool as error:
             deaths += 1
             if deaths == DEATHS:
-                raise WorkersLost(
+                raise EngineError(
                     f"{deaths} workers died in a row, out of memory? Try fewer --workers"
                 ) from error
         finally:
@@ -67,7 +65,7 @@ def on_dask(trials: Sequence[Trial], post: Post, scheduler: str) -> Played:
     try:
         client = distributed.Client(scheduler, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise WorkersLost(f"no Dask scheduler answers at {scheduler}: {error}") from error
+        raise EngineError(f"no Dask scheduler answers at {scheduler}: {error}") from error
     with client:
         # Progress within a trial goes through a file that a cluster does not share.
         futures = {
@@ -90,5 +88,5 @@ def import_distributed() -> Any:
     try:
         import distributed
     except ImportError:
-        raise WorkersLost('the engine needs Dask: pip install "soids[dask]"') from None
+        raise EngineError('the engine needs Dask: pip install "soids[dask]"') from None
     return distributed

@@ -1,33 +1,34 @@
 """Experiments as data: a file that one can read aloud, and the trials it asks for.
 
-    title = "Regime change on the hypercube"
-    horizon = 2000
-    seeds = 30                   # 0 to 29; a list names them one by one
+title = "Regime change on the hypercube"
+horizon = 2000
+seeds = 30                   # 0 to 29; a list names them one by one
 
-    [bandit]                     # [[bandit]] for several
-    family = "hypercube"
-    dimension = [20, 40]         # a list is a sweep
-    sparsity = 2
+[bandit]                     # [[bandit]] for several
+family = "hypercube"
+dimension = [20, 40]         # a list is a sweep
+sparsity = 2
 
-    [policies]
-    SOIDS = { policy = "soids", told = ["sparsity", "noise"] }
-    LinUCB = { policy = "linucb", alpha = [1.0, 3.0] }
-    ESTC = { policy = "estc", exploration = { by = "dimension", 20 = 50, 40 = 100 } }
-    Slow = { policy = "soids", posterior = "langevin", slow = true }    # with --full only
+[policies]
+SOIDS = { policy = "soids", told = ["sparsity", "noise"] }
+LinUCB = { policy = "linucb", alpha = [1.0, 3.0] }
+ESTC = { policy = "estc", exploration = { by = "dimension", 20 = 50, 40 = 100 } }
+Slow = { policy = "soids", posterior = "langevin", slow = true }    # with --full only
 
-    [quick]                      # what --quick plays instead
-    horizon = 100
-    seeds = 3
+[quick]                      # what --quick plays instead
+horizon = 100
+seeds = 3
 
-    [plot]
-    x = "round"                  # or what is swept, such as "dimension"
-    bounds = false
+[plot]
+x = "round"                  # or what is swept, such as "dimension"
+bounds = false
 """
 
 import inspect
 import itertools
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,8 @@ class Experiment:
     x: str = "round"  # what to plot the regret against
     bounds: bool = False  # whether to draw the rates of the theorems
     text: str = ""  # of the file
+    quick: bool = False
+    full: bool = False
 
     def trials(self) -> list[Trial]:
         """The largest problems first, so that no core waits at the end; then seed by seed, so
@@ -81,18 +84,13 @@ class Experiment:
                     player.make(bandit, problem.horizon)
 
 
-class located:  # noqa: N801  reads as a statement
+@contextmanager
+def located(place: str) -> Iterator[None]:
     """Say where in the experiment an error comes from."""
-
-    def __init__(self, place: str) -> None:
-        self.place = place
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ValueError | TypeError):
-            raise ValueError(f"{self.place}: {error}") from None
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{place}: {error}") from None
 
 
 def read_experiment(path: Path, quick: bool = False, full: bool = False) -> Experiment:
@@ -138,7 +136,9 @@ def parse_experiment(
     x = plot.get("x", "round")
     sweepable = SWEPT.union(*(problem.settings for problem in problems))
     if x not in sweepable:
-        raise ValueError(f"plot.x must be one of {', '.join(sorted(sweepable))}{meant(x, sweepable)}")
+        raise ValueError(
+            f"plot.x must be one of {', '.join(sorted(sweepable))}{meant(x, sweepable)}"
+        )
     return Experiment(
         name=name,
         title=str(table.get("title", name)),
@@ -147,6 +147,8 @@ def parse_experiment(
         seeds=parse_seeds(table["seeds"]),
         x=x,
         bounds=as_flag(plot.get("bounds", False), "plot.bounds"),
+        quick=quick,
+        full=full,
     )
 
 
@@ -221,7 +223,10 @@ def depending(value: Any, name: str, problem: Problem) -> Any:
     known = {"horizon": problem.horizon, "family": problem.family, **problem.settings}
     by = value.get("by")
     if by not in known:
-        raise ValueError(f"{name} must depend on a setting of the bandit, as in {{ by = 'dimension', 20 = 50 }}{meant(by, known)}")
+        raise ValueError(
+            f"{name} must depend on a setting of the bandit, as {{ by = 'dimension', 20 = 50 }}"
+            f"{meant(by, known)}"
+        )
     if str(known[by]) not in value:
         raise ValueError(f"{name} must say what it is for {by} = {known[by]}")
     return value[str(known[by])]
@@ -267,9 +272,7 @@ def only(
             raise ValueError(f"{key} is missing")
 
 
-def check_settings(
-    make: Callable[..., Any], names: Iterable[str], passed: tuple[str, ...]
-) -> None:
+def check_settings(make: Callable[..., Any], names: Iterable[str], passed: tuple[str, ...]) -> None:
     """Refuse settings that a class or function does not take, and say which it does."""
     parameters = inspect.signature(make).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):

@@ -1,5 +1,7 @@
 """One policy against one bandit: the loop, and what it leaves behind."""
 
+import math
+import operator
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -7,7 +9,7 @@ import numpy as np
 
 from soids.arrays import Floats, Ints, as_count
 from soids.bandits import SparseLinearBandit
-from soids.policies.policy import Policy
+from soids.policies.policy import SILENT, Decision, Information, Policy
 
 
 class Trace(NamedTuple):
@@ -41,7 +43,8 @@ def play(
     """
     if not isinstance(bandit, SparseLinearBandit):
         raise ValueError(f"bandit must be a SparseLinearBandit, got {bandit!r}")
-    if isinstance(policy, type) or not callable(getattr(policy, "choose", None)):
+    able = all(callable(getattr(policy, verb, None)) for verb in ("choose", "observe"))
+    if isinstance(policy, type) or not able:
         raise ValueError(f"policy must be an object such as SOIDS(dimension=20), got {policy!r}")
     horizon = as_count(horizon, "horizon")
     streams = np.random.SeedSequence(as_count(seed, "seed", 0)).spawn(2)
@@ -50,10 +53,24 @@ def play(
     rounds = []
     for t in range(horizon):
         decision = policy.choose(bandit.actions, mind)
-        reward = float(bandit.means[decision.index] + noise[t])
+        index, probability, info = facts(decision, len(bandit.actions))
+        reward = float(bandit.means[index] + noise[t])
         policy.observe(decision, reward)
-        regret = float(bandit.gaps[decision.index])
-        rounds.append((decision.index, reward, regret, decision.probability, *decision.info[2:]))
+        regret = float(bandit.gaps[index])
+        rounds.append((index, reward, regret, probability, info.ratio, info.rate))
         if on_round is not None:
             on_round(t, regret)
     return Trace(*(np.array(column) for column in zip(*rounds, strict=True)))
+
+
+def facts(decision: object, actions: int) -> tuple[int, float, Information]:
+    """What a decision says; a bare index, which is enough for a policy of others, says no more."""
+    if isinstance(decision, Decision):
+        return decision.index, decision.probability, decision.info
+    try:
+        index = operator.index(decision)  # type: ignore[arg-type]
+    except TypeError:
+        raise ValueError(f"choose must return a Decision or an index, got {decision!r}") from None
+    if not 0 <= index < actions:
+        raise ValueError(f"choose must return an index below {actions}, got {index}")
+    return index, math.nan, SILENT

@@ -10,7 +10,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from soids.bandits import FAMILIES, SparseLinearBandit
@@ -28,7 +28,9 @@ class Problem:
     family: str
     settings: dict[str, Any]
     horizon: int
-    title: str = ""  # what sets it apart from the other problems of its experiment
+    title: str = field(
+        default="", compare=False
+    )  # what sets it apart from the other problems of its experiment
 
     def make(self, seed: int) -> SparseLinearBandit:
         """The bandit of this seed."""
@@ -46,7 +48,7 @@ class Player:
     policy: str  # a name in POLICIES, or module:Class
     told: tuple[str, ...]
     settings: dict[str, Any]
-    label: str = ""
+    label: str = field(default="", compare=False)
 
     def make(self, bandit: SparseLinearBandit, horizon: int) -> Policy:
         """The policy, ready to play the bandit."""

@@ -14,7 +14,6 @@ from soids.simulation.provenance import fingerprint
 from soids.simulation.store import Outcome
 from soids.simulation.trial import Trial
 
-
 WARM: set[str] = set()  # policies that this process has compiled: what no clock should measure
 
 

@@ -1,0 +1,92 @@
+"""``soids table``, ``soids plot`` and ``soids list``: what there is, for people and papers."""
+
+import inspect
+import itertools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from soids.bandits import FAMILIES
+from soids.cli.publish import draw, read_results, write_numbers
+from soids.cli.run import reason
+from soids.cli.shipped import shipped
+from soids.policies import POLICIES
+from soids.report import write_report
+from soids.simulation import tables
+from soids.simulation.provenance import versions
+
+FORMATS = {
+    "markdown": tables.as_markdown,
+    "latex": tables.as_latex,
+    "csv": tables.summary_csv,
+}
+LAYOUT: dict[str, Any] = {
+    "box": box.SIMPLE,
+    "show_header": False,
+    "pad_edge": False,
+    "title_justify": "left",
+}
+folder_argument = click.argument(
+    "folder", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+
+
+@click.command()
+@folder_argument
+@click.option(
+    "--format", "form", type=click.Choice(tuple(FORMATS)), default="markdown", show_default=True,
+    help="Markdown for a page, LaTeX (booktabs) for a paper, CSV with intervals and quantiles.",
+)  # fmt: skip
+def table(folder: Path, form: str) -> None:
+    """Print the final regrets in FOLDER, where soids run has put its results."""
+    click.echo(FORMATS[form](read_results(folder)[1]), nl=False)
+
+
+@click.command()
+@folder_argument
+def plot(folder: Path) -> None:
+    """Draw figure and report in FOLDER anew from the trials that are there, and the numbers."""
+    experiment, panels = read_results(folder)
+    try:
+        write_numbers(panels, folder)
+        draw(experiment, panels, folder)
+        write_report(panels, experiment.title, experiment.text, versions(), folder / "report.html")
+    except ImportError as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(reason(error)) from None
+    click.echo(f"{folder / experiment.name}.png, .pdf and {folder / 'report.html'}")
+
+
+@click.command("list")
+def listing() -> None:
+    """List policies, families of bandits and shipped experiments, with their settings."""
+    console = Console(highlight=False)
+    console.print(described("Policies", POLICIES, "dimension"))
+    console.print(described("Families of bandits", FAMILIES, "seed"))
+    experiments = Table(title="Experiments (soids run NAME)", **LAYOUT)
+    for name, path in shipped().items():
+        experiments.add_row(name, first_comment(path))
+    console.print(experiments)
+
+
+def described(title: str, family: Mapping[str, Callable[..., object]], passed: str) -> Table:
+    """The members of a family: name, first sentence of the docstring, settings."""
+    shown = Table(title=title, **LAYOUT)
+    for name, member in family.items():
+        sentence = (inspect.getdoc(member) or "").partition("\n")[0]
+        settings = [n for n in inspect.signature(member).parameters if n != passed]
+        shown.add_row(f"[bold]{name}[/]", f"{sentence}\n[dim]{', '.join(settings) or 'none'}[/]")
+    return shown
+
+
+def first_comment(path: Path) -> str:
+    """What an experiment says of itself: the comment that opens its file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    opening = itertools.takewhile(lambda line: line.startswith("#"), lines)
+    return " ".join(line.lstrip("# ") for line in opening)
