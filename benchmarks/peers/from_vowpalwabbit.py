@@ -23,7 +23,7 @@ class Explorer:
     def __init__(self, dimension: int, *, reward_bound: float, options: str) -> None:
         if "--elim" in options.split():
             raise ValueError(
-                f"options must not hold --elim, whose probabilities can be negative, got {options!r}"
+                f"options must be without --elim: it has negative probabilities, got {options!r}"
             )
         self.ledger = Ledger(dimension)
         self.scale = 0.5 / as_number(reward_bound, "reward_bound", 0.0)
