@@ -48,7 +48,7 @@ def folder(tmp_path_factory):
     file = place / "small.toml"
     file.write_text(FILE)
     experiment = read_experiment(file)
-    prepare(place, experiment)
+    prepare(place, experiment, str(place))
     for trial in experiment.trials():
         if not (trial.seed == 1 and trial.player.label == "SOIDS"):
             Store(place / "trials").write(trial, perform(trial, Post(), 0))

@@ -5,31 +5,29 @@ import io
 import json
 import math
 import sys
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
-import numba
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
-from threadpoolctl import threadpool_limits
 
 from soids.cli.findings import histories, remarks, shown_rounds, tabulate
 from soids.cli.run import reason
-from soids.cli.shipped import load_experiment
-from soids.diagnosis_plot import draw_diagnosis
+from soids.cli.whereabouts import played_experiment
 from soids.files import write_whole
 from soids.plots import save
+from soids.plots.diagnosis import draw_diagnosis
 from soids.simulation.board import EVERY
 from soids.simulation.diagnosis import Diagnosis, Findings, diagnose, find
 from soids.simulation.play import Trace
 from soids.simulation.provenance import fingerprint
 from soids.simulation.spelling import meant
 from soids.simulation.store import UNREADABLE, Outcome, Store, read_outcome
-from soids.simulation.trial import Player, Problem, Trial
+from soids.simulation.trial import Trial
+from soids.simulation.worker import one_thread
 
 
 @click.command()
@@ -92,10 +90,7 @@ def load(path: Path) -> tuple[Trial, Outcome]:
     """The trial in a file, named by its recipe."""
     try:
         recipe, outcome = read_outcome(path)
-        bandit, policy = dict(recipe["bandit"]), dict(recipe["policy"])
-        family, name, told = bandit.pop("family"), policy.pop("policy"), policy.pop("told")
-        problem = Problem(family, bandit, recipe["horizon"], family)
-        return Trial(problem, Player(name, tuple(told), policy, name), recipe["seed"]), outcome
+        return Trial.of(recipe), outcome
     except (*UNREADABLE, TypeError):
         raise click.BadParameter(
             f"{path} must be the file of a trial (.npz) or a folder that soids run has written",
@@ -107,15 +102,7 @@ def pick(
     folder: Path, policy: str | None, seed: int | None, problem: str | None
 ) -> tuple[Trial, Outcome]:
     """The one trial of an experiment that the options name."""
-    try:
-        asked = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        quick, full = bool(asked["quick"]), bool(asked["full"])
-    except (OSError, ValueError, KeyError, TypeError):
-        raise click.BadParameter(
-            f"{folder} must be a folder that soids run has written, or name the file of a trial",
-            param_hint="'RUN'",
-        ) from None
-    trials = load_experiment(folder / "experiment.toml", quick, full).trials()
+    trials = played_experiment(folder).trials()
     trials = narrowed(trials, "--problem", problem, [t.problem.title for t in trials])
     trials = narrowed(trials, "--policy", policy, [t.player.label for t in trials])
     trial = narrowed(trials, "--seed", seed, [t.seed for t in trials])[0]
@@ -140,13 +127,7 @@ def narrowed(trials: list[Trial], option: str, value: Any, values: list[Any]) ->
 def replay(trial: Trial) -> Diagnosis:
     """Play the trial again as a worker does, and watch."""
     problem, horizon = trial.problem, trial.problem.horizon
-    numba.set_num_threads(1)
-    with (
-        Progress(console=Console(stderr=True), transient=True) as progress,
-        threadpool_limits(1),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore", RuntimeWarning)
+    with Progress(console=Console(stderr=True), transient=True) as progress, one_thread():
         task = progress.add_task("playing again", total=horizon)
 
         def tell(t: int, _: float) -> None:

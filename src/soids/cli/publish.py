@@ -1,7 +1,5 @@
 """From stored outcomes to what people read: a table, numbers, a figure and a report."""
 
-import json
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -10,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from soids.cli.shipped import Unusable, load_experiment
+from soids.cli.whereabouts import played_experiment
 from soids.files import write_whole
 from soids.plots import draw_curves, draw_sweep, save
 from soids.report import write_report
@@ -24,14 +22,7 @@ from soids.simulation.store import Store
 
 def read_results(folder: Path) -> tuple[Experiment, list[Panel]]:
     """The experiment that was run into a folder, and the outcomes that are there."""
-    try:
-        asked = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        experiment = load_experiment(folder / "experiment.toml", asked["quick"], asked["full"])
-        experiment = replace(experiment, name=asked["name"])
-    except (OSError, ValueError, KeyError) as error:
-        raise Unusable(
-            f"{folder} must be a folder that soids run has written to: {error}"
-        ) from None
+    experiment = played_experiment(folder)
     panels = gather(experiment, Store(folder / "trials"))
     if not any(panel.runs for panel in panels):
         raise click.ClickException(f"no trial in {folder} is finished: soids run goes on with it")

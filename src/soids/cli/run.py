@@ -18,7 +18,7 @@ from rich.markup import escape
 
 from soids.cli.progress import Progress
 from soids.cli.publish import publish
-from soids.cli.shipped import Unusable, find_file, load_experiment
+from soids.cli.whereabouts import Unusable, find_file, load_experiment
 from soids.files import write_whole
 from soids.simulation.board import Board
 from soids.simulation.engines import EngineError, Played, on_dask, on_processes
@@ -108,7 +108,7 @@ def carry_out(path: Path, asked: Asked) -> None:
     if not console.is_terminal:
         console.width = 140  # a file can be as wide as a table
     try:
-        prepare(folder, experiment)
+        prepare(folder, experiment, beside)
         failures = play_missing(experiment, folder, asked, beside, console)
         publish(experiment, folder, console)
     except OSError as error:
@@ -126,7 +126,7 @@ def carry_out(path: Path, asked: Asked) -> None:
         raise click.ClickException("some trials failed, all others are kept")
 
 
-def prepare(folder: Path, experiment: Experiment) -> None:
+def prepare(folder: Path, experiment: Experiment, beside: str) -> None:
     """Write down what is to be played; this also shows whether the folder can be written to."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "experiment.toml", experiment.text.encode())
@@ -134,6 +134,7 @@ def prepare(folder: Path, experiment: Experiment) -> None:
         "name": experiment.name,
         "quick": experiment.quick,
         "full": experiment.full,
+        "beside": beside,
         "versions": versions(),
     }
     write_whole(folder / "manifest.json", json.dumps(manifest, indent=2).encode())

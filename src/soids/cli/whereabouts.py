@@ -1,5 +1,8 @@
-"""Experiments by name: a file of the user's, or one that is shipped."""
+"""Where experiments are: in files of the user's, among those shipped, beside their results."""
 
+import json
+import sys
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -27,6 +30,18 @@ def find_file(name: str) -> Path:
     if name in known:
         return known[name]
     raise click.BadParameter(f"no such file, nor one of {', '.join(known)}{meant(name, known)}")
+
+
+def played_experiment(folder: Path) -> Experiment:
+    """The experiment that was run into a folder."""
+    try:
+        asked = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        name, beside = str(asked["name"]), str(asked["beside"])
+        quick, full = bool(asked["quick"]), bool(asked["full"])
+    except (OSError, ValueError, LookupError, TypeError):
+        raise Unusable(f"{folder} must be a folder that soids run has written to") from None
+    sys.path.append(beside)  # where a policy that is not ours may be
+    return replace(load_experiment(folder / "experiment.toml", quick, full), name=name)
 
 
 class Unusable(click.ClickException):

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soids.arrays import Floats
-from soids.plots import HUES, PALE, number_ticks, styled
+from soids.plots.canvas import number_ticks, styled
+from soids.plots.looks import HUES
 from soids.posteriors.smc import ALIVE
 from soids.simulation.diagnosis import Beliefs, Diagnosis
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 BLUE, RED, GREEN, _, ORANGE, GREY, _ = HUES
 MOST = 20  # features in a figure
+PALE = "#d9d9d9"
 TINTS = {"data-rich": GREEN, "data-poor": ORANGE, "cap": RED}
 
 
