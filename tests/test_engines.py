@@ -124,7 +124,7 @@ def test_a_scheduler_that_does_not_answer_is_said(monkeypatch):
 
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
-        pytest.raises(EngineError, match="no Dask scheduler answers at tcp://127.0.0.1:9"),
+        pytest.raises(EngineError, match="no Dask scheduler answers at tcp:"),
     ):
         collected(on_dask(TRIALS, POST, "tcp://127.0.0.1:9"))
 

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from soids.bandits import FAMILIES
-from soids.cli.shipped import shipped
+from soids.cli.whereabouts import shipped
 from soids.policies import POLICIES
 from soids.simulation.experiment import parse_experiment, read_experiment
 from soids.simulation.trial import Player, Problem, Trial

@@ -14,7 +14,7 @@ from rich.table import Table
 from soids.bandits import FAMILIES
 from soids.cli.publish import draw, read_results, write_numbers
 from soids.cli.run import reason
-from soids.cli.shipped import shipped
+from soids.cli.whereabouts import shipped
 from soids.policies import POLICIES
 from soids.simulation import tables
 

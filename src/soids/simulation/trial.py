@@ -91,6 +91,14 @@ class Trial:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    @classmethod
+    def of(cls, recipe: dict[str, Any]) -> "Trial":
+        """The trial that has this recipe."""
+        bandit, policy = dict(recipe["bandit"]), dict(recipe["policy"])
+        family, name, told = bandit.pop("family"), policy.pop("policy"), policy.pop("told")
+        problem = Problem(family, bandit, recipe["horizon"], family)
+        return cls(problem, Player(name, tuple(told), policy, name), recipe["seed"])
+
 
 def plain(text: str) -> str:
     """A text as part of a file's name: the key beside it tells apart what this does not."""
