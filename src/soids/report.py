@@ -118,7 +118,7 @@ def drawn(panels: list[Panel], order: list[str], setting: str | None, bounds: bo
                 "label": escaped(policy),
                 "plain": policy,
                 "light": known[policy].colour,
-                "dark": lighter(known[policy].colour, 0.35),
+                "dark": lighter(known[policy].colour, 0.25),
                 "dash": list(known[policy].dash),
             }
             for policy in order
