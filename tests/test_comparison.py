@@ -327,6 +327,8 @@ def test_a_table_says_mean_error_and_worst():
         "| SOIDS | 50 ± 6 [60] |",
         "| other | 7.00 |",
     ]
+    close = Panel("d = 20", {}, {"SOIDS": runs([239.5, 239.7, 239.8])})
+    assert "| SOIDS | 239.7 ± 0.1 [239.8] |" in as_markdown([close])
 
 
 def test_labels_cannot_break_out_of_a_table():

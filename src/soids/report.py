@@ -32,7 +32,7 @@ from soids.simulation.comparison import (
 )
 from soids.simulation.panels import Panel
 from soids.simulation.sweeps import rates, series
-from soids.simulation.tables import rounded
+from soids.simulation.tables import resolution, rounded
 
 TEMPLATE = Path(__file__).with_name("report.html.jinja")
 DIGITS = 5  # of a number that is drawn
@@ -224,7 +224,7 @@ def regret_cell(found: Summary) -> Cell:
     """Mean, standard error and interval."""
     if found.seeds == 1:
         return Cell(rounded(found.mean, found.mean / 100.0), "one seed")
-    digits = found.error or found.mean / 100.0
+    digits = resolution(found)
     mean, error, low, high = (
         rounded(number, digits) for number in (found.mean, found.error, found.low, found.high)
     )

@@ -109,10 +109,14 @@ def cell(found: Summary) -> str:
     if found.seeds == 1:
         return rounded(found.mean, found.mean / 100.0)
     mean, error, worst = (
-        rounded(number, found.error or found.mean / 100.0)
-        for number in (found.mean, found.error, found.worst)
+        rounded(number, resolution(found)) for number in (found.mean, found.error, found.worst)
     )
     return f"{mean} ± {error} [{worst}]"
+
+
+def resolution(found: Summary) -> float:
+    """The error to round by: a tiny one does not earn five digits."""
+    return max(found.error, found.mean / 2000.0) if found.error else found.mean / 100.0
 
 
 def rounded(number: float, error: float) -> str:
