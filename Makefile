@@ -57,13 +57,15 @@ mutants: $(VENV)/.dev $(VENV)/.fresh ## break the code on purpose: do the tests 
 	$(say) mutants 'tests/mutants.py'
 	@$(BIN)/python tests/mutants.py
 
-bench: $(VENV)/.dev $(VENV)/.fresh ## measure mixing, speed and designs
+bench: $(VENV)/.dev $(VENV)/.fresh ## measure mixing, speed, designs, the harness
 	$(say) bench 'mixing'
 	@$(BIN)/python benchmarks/mixing.py
 	$(say) bench 'speed'
 	@$(BIN)/python benchmarks/speed.py
 	$(say) bench 'designs'
 	@$(BIN)/python benchmarks/designs.py
+	$(say) bench 'the harness'
+	@$(BIN)/python benchmarks/harness.py
 	$(say) bench "the paper's sampler"
 	@$(BIN)/python benchmarks/langevin.py
 

@@ -194,7 +194,7 @@ def test_several_bandits_at_once_by_hand():
 
 
 def test_cheap_actions_beside_costly_ones_by_hand():
-    bandit = make("hao", dimension=8, sparsity=2, horizon=1000, signal=0.25)
+    bandit = make("hao", dimension=8, sparsity=2, horizon=1000, strength=2.5 * 2 ** (2 / 3))
     cheap, costly = bandit.actions[:14], bandit.actions[14:]
     assert np.allclose(np.sort(bandit.gaps[:14]), [0.0] + [0.25] * 12 + [0.5])
     assert np.allclose(np.unique(bandit.gaps[14:]), [1.0, 1.5])  # 0.25 - (-1 +- 0.25)
@@ -246,7 +246,7 @@ def test_popart_case_two_is_on_the_sphere():
         ("lattimore", {"dimension": 9}, "dimension must be a multiple of the sparsity 2, got 9"),
         ("lattimore", {"dimension": 60, "sparsity": 4}, "make 50,625 actions, more than"),
         ("lattimore", {"dimension": 4, "sparsity": 3}, r"sparsity must be in 1\.\.2, got 3"),
-        ("lattimore", {"signal": 0.0}, "signal must be above 0, got 0"),
+        ("lattimore", {"strength": 0.0}, "strength must be above 0, got 0"),
         ("jang", {"dimension": 200}, "dimension 200 and sparsity 2 make 79,060 actions"),
         ("jang", {"sparsity": 1}, "sparsity must be at least 2, got 1"),
         ("hao", {"kappa": 0.0}, "kappa must be above 0, got 0"),

@@ -1,7 +1,8 @@
 """Bandits on which theory or experience says that regret must be large.
 
-Lower bounds hold for the worst of a class: an instance here is one member, drawn by the seed, with
-coefficients as small as the horizon makes them hard to find, unless ``signal`` sets their size.
+Lower bounds hold for the worst of a class; an instance here is one member, drawn by the seed. Its
+coefficients are ``strength`` times what the proof takes, as small as the horizon makes them hard to
+find. Proofs choose them for their constants' sake: in simulations a few times as much is hardest.
 """
 
 import itertools
@@ -23,15 +24,15 @@ def lattimore(
     *,
     horizon: int,
     sparsity: int = 2,
-    signal: float | None = None,
+    strength: float = 1.0,
     noise: float = 1.0,
 ) -> SparseLinearBandit:
     """Several bandits played at once, of which only the sum is seen.
 
     Lattimore & Szepesvari (2020), Theorem 24.3, with regret of order ``sqrt(s d T)``: the columns
     form s blocks, an action takes one column of each, and one column of each block pays
-    ``signal``, by default ``noise sqrt(d / (s T))``, the size that the theorem allows. For s above
-    1 the actions do not span the space: C_min is 0.
+    ``noise sqrt(d / (s T))``, the most that the theorem allows. For s above 1 the actions do not
+    span the space: C_min is 0.
 
     >>> bandit = lattimore(dimension=6, sparsity=2, horizon=300, seed=0)
     >>> bandit.actions.shape, bandit.truth["radius"]
@@ -43,11 +44,11 @@ def lattimore(
     arms = d // s
     refuse_many(arms**s, f"dimension {d} and sparsity {s}")
     noise = as_number(noise, "noise", 0.0)
-    hardest = noise * math.sqrt(d / (s * as_count(horizon, "horizon")))
+    size = noise * math.sqrt(d / (s * as_count(horizon, "horizon")))
     blocks = np.eye(arms)
     actions = [np.concatenate(rows) for rows in itertools.product(blocks, repeat=s)]
     paying = generator(seed).integers(0, arms, s)
-    theta = as_signal(signal, hardest) * blocks[paying].ravel()
+    theta = as_strength(strength) * size * blocks[paying].ravel()
     return SparseLinearBandit(np.array(actions), theta, noise)
 
 
@@ -57,7 +58,7 @@ def hao(
     *,
     horizon: int,
     sparsity: int = 2,
-    signal: float | None = None,
+    strength: float = 1.0,
     kappa: float = 1.0,
     price: float = 1.0,
     noise: float = 1.0,
@@ -66,11 +67,11 @@ def hao(
 
     After Hao, Lattimore & Wang (2020), Theorem 3.3, with regret of order
     ``min(s^(1/3) T^(2/3), sqrt(d T))``. Columns 0 to d - 2 hold s - 1 coefficients of size
-    ``signal`` and random sign, by default ``noise (kappa s)^(-2/3) T^(-1/3)``; the last column
-    costs ``price``. Cheap actions have s - 1 entries of 1 or -1 and skip the last column. Costly
-    ones have entries ``kappa`` or ``-kappa`` in all columns and 1 in the last. The original has
-    all ``2^(d-1)`` of these; here they are the rows of a Hadamard matrix, which explore as well:
-    their covariance is ``kappa^2`` times the identity, and 1 in the last column.
+    ``noise (kappa s)^(-2/3) T^(-1/3)`` and random sign; the last column costs ``price``. Cheap
+    actions have s - 1 entries of 1 or -1 and skip the last column. Costly ones have entries
+    ``kappa`` or ``-kappa`` in all columns and 1 in the last. The original has all ``2^(d-1)`` of
+    these; here they are the rows of a Hadamard matrix, which explore as well: their covariance is
+    ``kappa^2`` times the identity, and 1 in the last column.
 
     >>> bandit = hao(dimension=8, sparsity=2, horizon=1000, seed=0)
     >>> bandit.actions.shape  # 2 times 7 cheap ones, 8 costly ones
@@ -79,7 +80,8 @@ def hao(
     s = as_count(sparsity, "sparsity", 2)
     as_number(kappa, "kappa", 0.0, strict=True)
     size = (kappa * s) ** (-2 / 3) * as_count(horizon, "horizon") ** (-1 / 3)
-    return cheap_or_costly(dimension, seed, s, s - 1, signal, size, kappa, price, noise)
+    size *= as_strength(strength) * as_number(noise, "noise", 0.0)
+    return cheap_or_costly(dimension, seed, s, s - 1, size, kappa, price, noise)
 
 
 def jang(
@@ -88,7 +90,7 @@ def jang(
     *,
     horizon: int,
     sparsity: int = 2,
-    signal: float | None = None,
+    strength: float = 1.0,
     kappa: float = 1.0,
     price: float = 1.0,
     noise: float = 1.0,
@@ -96,7 +98,7 @@ def jang(
     """The same with cheap actions of twice as many entries: they say even less of each column.
 
     After Jang, Zhang & Jun (2022), Theorem 5, with regret of order ``s^(2/3) T^(2/3)`` and
-    ``signal`` by default ``noise kappa^(-2/3) (s T)^(-1/3)``. Rebuilt from the order of the bound
+    coefficients ``noise kappa^(-2/3) (s T)^(-1/3)``. Rebuilt from the order of the bound
     and the paper's remark that optimal actions are 2s-sparse, not from the proof: cheap actions
     have 2 (s - 1) entries.
 
@@ -106,7 +108,8 @@ def jang(
     s = as_count(sparsity, "sparsity", 2)
     as_number(kappa, "kappa", 0.0, strict=True)
     size = kappa ** (-2 / 3) * (s * as_count(horizon, "horizon")) ** (-1 / 3)
-    return cheap_or_costly(dimension, seed, s, 2 * (s - 1), signal, size, kappa, price, noise)
+    size *= as_strength(strength) * as_number(noise, "noise", 0.0)
+    return cheap_or_costly(dimension, seed, s, 2 * (s - 1), size, kappa, price, noise)
 
 
 def popart_hard(dimension: int = 30, seed: int = 0, *, noise: float = 0.1) -> SparseLinearBandit:
@@ -150,7 +153,6 @@ def cheap_or_costly(
     seed: int,
     sparsity: int,
     entries: int,
-    signal: float | None,
     size: float,
     kappa: float,
     price: float,
@@ -165,9 +167,8 @@ def cheap_or_costly(
     )
     rng = generator(seed)
     hidden = rng.choice(columns, sparsity - 1, replace=False)
-    noise = as_number(noise, "noise", 0.0)
     theta = np.zeros(dimension)
-    theta[hidden] = as_signal(signal, noise * size) * rng.choice([-1.0, 1.0], sparsity - 1)
+    theta[hidden] = size * rng.choice([-1.0, 1.0], sparsity - 1)
     theta[-1] = -as_number(price, "price", 0.0, strict=True)
     costly = np.ones((rows, dimension))
     costly[:, :-1] = kappa * hadamard(rows)[:, 1:dimension]
@@ -184,9 +185,9 @@ def signed(columns: int, entries: int) -> Floats:  # (n, columns)
     return rows.reshape(-1, columns)
 
 
-def as_signal(signal: float | None, hardest: float) -> float:
-    """The size of a coefficient, as told or as hard as can be."""
-    return as_number(hardest if signal is None else signal, "signal", 0.0, strict=True)
+def as_strength(strength: float) -> float:
+    """How many times the proof's size coefficients are."""
+    return as_number(strength, "strength", 0.0, strict=True)
 
 
 def refuse_many(count: int, wanted: str) -> None:

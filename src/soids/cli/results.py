@@ -14,11 +14,9 @@ from rich.table import Table
 from soids.bandits import FAMILIES
 from soids.cli.publish import draw, read_results, write_numbers
 from soids.cli.run import reason
-from soids.cli.shipped import shipped
+from soids.cli.whereabouts import shipped
 from soids.policies import POLICIES
-from soids.report import write_report
 from soids.simulation import tables
-from soids.simulation.provenance import versions
 
 FORMATS = {
     "markdown": tables.as_markdown,
@@ -55,7 +53,6 @@ def plot(folder: Path) -> None:
     try:
         write_numbers(panels, folder)
         draw(experiment, panels, folder)
-        write_report(panels, experiment.title, experiment.text, versions(), folder / "report.html")
     except ImportError as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:

@@ -27,7 +27,7 @@ bounds = false
 import inspect
 import itertools
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -272,15 +272,20 @@ def only(
             raise ValueError(f"{key} is missing")
 
 
-def check_settings(make: Callable[..., Any], names: Iterable[str], passed: tuple[str, ...]) -> None:
-    """Refuse settings that a class or function does not take, and say which it does."""
+def check_settings(
+    make: Callable[..., Any], names: Collection[str], passed: tuple[str, ...]
+) -> None:
+    """Refuse settings that a class or function does not take, and the lack of one it needs."""
     parameters = inspect.signature(make).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return
-    takes = [p.name for p in parameters if p.name not in passed]
+    takes = {p.name: p for p in parameters if p.name not in passed}
     for name in names:
         if name not in takes:
             raise ValueError(f"settings are {', '.join(takes) or 'none'}{meant(name, takes)}")
+    for name, parameter in takes.items():
+        if parameter.default is parameter.empty and name not in names:
+            raise ValueError(f"{name} is missing")
 
 
 def size(problem: Problem) -> float:
