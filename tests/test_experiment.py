@@ -143,6 +143,7 @@ def test_several_bandits_are_told_apart_by_title_or_family(read):
             "plot.x must be .* did you mean 'dimension'",
         ),
         ("[quick]", '[plot]\nbounds = "no"\n[quick]', "plot.bounds must be True or False"),
+        ("[quick]", '[plot]\nx = "family"\n[quick]', "plot.x must be one of round, horizon"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_with_its_place(read, old, new, message):

@@ -35,11 +35,11 @@ def publish(experiment: Experiment, folder: Path, console: Console) -> None:
     if not any(panel.runs for panel in panels):
         return
     console.print(shown(experiment, panels))
-    write_numbers(panels, folder)
+    write_numbers(experiment, panels, folder)
     try:
         draw(experiment, panels, folder)
     except ImportError as error:
-        console.print(f"[yellow]No figure and no report: {error}[/]", highlight=False)
+        console.print(f"[yellow]No figure and no report: {escape(str(error))}[/]")
         return
     console.print(
         f"[bold]{folder / 'report.html'}[/] has all of it, "
@@ -47,17 +47,20 @@ def publish(experiment: Experiment, folder: Path, console: Console) -> None:
     )
 
 
-def write_numbers(panels: list[Panel], folder: Path) -> None:
+def write_numbers(experiment: Experiment, panels: list[Panel], folder: Path) -> None:
     """The numbers, byte for byte the same for the same experiment; times apart."""
     reference = policies_of(panels)[0]
-    for name, text in (
-        ("regret.csv", tables.regret_csv(panels)),
-        ("summary.csv", tables.summary_csv(panels)),
-        ("comparison.csv", tables.comparison_csv(panels, reference)),
-        ("curves.csv", tables.curves_csv(panels)),
-        ("times.csv", tables.times_csv(panels)),
-    ):
-        write_whole(folder / name, text.encode())
+    numbers = {
+        "regret": tables.regret_csv(panels),
+        "summary": tables.summary_csv(panels),
+        "comparison": tables.comparison_csv(panels, reference),
+        "curves": tables.curves_csv(panels),
+        "times": tables.times_csv(panels),
+    }
+    if experiment.x != "round":
+        numbers["sweep"] = tables.sweep_csv(panels, experiment.x)
+    for name, text in numbers.items():
+        write_whole(folder / f"{name}.csv", text.encode())
 
 
 def draw(experiment: Experiment, panels: list[Panel], folder: Path) -> None:

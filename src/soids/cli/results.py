@@ -51,7 +51,7 @@ def plot(folder: Path) -> None:
     """Draw figure and report in FOLDER anew from the trials that are there, and the numbers."""
     experiment, panels = read_results(folder)
     try:
-        write_numbers(panels, folder)
+        write_numbers(experiment, panels, folder)
         draw(experiment, panels, folder)
     except ImportError as error:
         raise click.ClickException(str(error)) from None

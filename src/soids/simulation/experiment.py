@@ -44,8 +44,6 @@ from soids.simulation.trial import (
     policy_called,
 )
 
-SWEPT = {"family", "horizon", "round"}  # what a plot can have beside the bandit's settings
-
 
 @dataclass(frozen=True)
 class Experiment:
@@ -133,12 +131,9 @@ def parse_experiment(
     )
     if not players[0]:
         raise ValueError("policies are all slow = true: they are played with --full only")
-    x = plot.get("x", "round")
-    sweepable = SWEPT.union(*(problem.settings for problem in problems))
-    if x not in sweepable:
-        raise ValueError(
-            f"plot.x must be one of {', '.join(sorted(sweepable))}{meant(x, sweepable)}"
-        )
+    x, bounds = plot.get("x", "round"), as_flag(plot.get("bounds", False), "plot.bounds")
+    for problem in problems:
+        check_plot(x, bounds, problem)
     return Experiment(
         name=name,
         title=str(table.get("title", name)),
@@ -146,7 +141,7 @@ def parse_experiment(
         players=players,
         seeds=parse_seeds(table["seeds"]),
         x=x,
-        bounds=as_flag(plot.get("bounds", False), "plot.bounds"),
+        bounds=bounds,
         quick=quick,
         full=full,
     )
@@ -230,6 +225,19 @@ def depending(value: Any, name: str, problem: Problem) -> Any:
     if str(known[by]) not in value:
         raise ValueError(f"{name} must say what it is for {by} = {known[by]}")
     return value[str(known[by])]
+
+
+def check_plot(x: object, bounds: bool, problem: Problem) -> None:
+    """Refuse a plot that could not be drawn once all is played."""
+    known = {"round": 1, "horizon": problem.horizon, **problem.settings}
+    if not isinstance(x, str) or x not in known:
+        raise ValueError(f"plot.x must be one of {', '.join(known)}{meant(x, known)}")
+    value = known[x]
+    if not isinstance(value, int | float) or not value > 0:
+        raise ValueError(f"plot.x must be a positive number everywhere, {x} is also {value!r}")
+    lacking = {"dimension", "sparsity"} - known.keys()
+    if bounds and lacking and problem.family != "paper":
+        raise ValueError(f"plot.bounds needs the {lacking.pop()} in [bandit] {problem.title}")
 
 
 def sweep(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
