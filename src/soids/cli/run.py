@@ -146,9 +146,9 @@ def play_missing(
     """Play the trials that have no outcome yet; say how many of a policy failed, and how first."""
     store = Store(folder / "trials")
     trials = list(dict.fromkeys(experiment.trials()))  # two labels may stand for one recipe
-    kept = {} if asked.fresh else {t: o for t in trials if (o := store.read(t)) is not None}
+    kept = {} if asked.fresh else {t: o.code for t in trials if (o := store.read(t)) is not None}
     missing = [trial for trial in trials if trial not in kept]
-    warn_of_other_code({t.player.policy: o.code for t, o in kept.items()}, console)
+    warn_of_other_code(kept, console)
     if kept:
         console.print(f"{len(kept)} of {len(trials)} trials are there already.")
     failures: dict[str, tuple[int, str]] = {}
@@ -172,9 +172,10 @@ def play_missing(
     return failures
 
 
-def warn_of_other_code(codes: dict[str, str], console: Console) -> None:
+def warn_of_other_code(kept: dict[Trial, str], console: Console) -> None:
     """Say if results that are there come from other code than what would be played now."""
-    changed = [policy for policy, code in codes.items() if code != fingerprint(policy)]
+    policies = {trial.player.policy: code for trial, code in kept.items()}
+    changed = [policy for policy, code in policies.items() if code != fingerprint(policy)]
     if changed:
         console.print(
             f"[yellow]Results of {', '.join(changed)} were played by other code than what is "
