@@ -174,11 +174,11 @@ def play_missing(
 
 def warn_of_other_code(kept: dict[Trial, str], console: Console) -> None:
     """Say if results that are there come from other code than what would be played now."""
-    policies = {trial.player.policy: code for trial, code in kept.items()}
-    changed = [policy for policy, code in policies.items() if code != fingerprint(policy)]
+    played = {(trial.player.policy, code) for trial, code in kept.items()}
+    changed = {policy for policy, code in played if code != fingerprint(policy)}
     if changed:
         console.print(
-            f"[yellow]Results of {', '.join(changed)} were played by other code than what is "
+            f"[yellow]Results of {', '.join(sorted(changed))} were played by other code than what is "
             "installed now: --fresh plays them again.[/]"
         )
 

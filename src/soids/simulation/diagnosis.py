@@ -25,7 +25,7 @@ from soids.policies.posterior import FGTS, SOIDS, Memory, PosteriorPolicy, Spars
 from soids.posteriors import Belief, Gaussian
 from soids.posteriors.smc import ABRUPT, ALIVE, Cloud, aimed, effective_share
 from soids.rates import Progress
-from soids.simulation.play import Trace, facts, play
+from soids.simulation.play import Trace, play, read_decision
 
 INQUIRING = (SOIDS, SparseIDS)  # they minimise the 2-ratio, so both bounds of the lemma hold
 OBEYING = (FGTS, Thompson, LinTS, OracleThompson)  # of these, the bound on the 2-ratio
@@ -111,7 +111,7 @@ class Watched:
             )  # fmt: skip
             noted = self._note(policy, before, decision)
             self.seen.append(noted | {"regime": regime(policy.rate, progress)})
-        info = facts(decision, len(actions))[2]
+        info = read_decision(decision, len(actions))[2]
         self.expected.append((info.regret, info.gain))
         return decision
 
