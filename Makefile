@@ -22,7 +22,7 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --system-certs --upgrade
 say = @printf '%-10s %s\n'
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test lint test-slow mutants bench lock clean
+.PHONY: help reproduce test lint test-slow mutants bench peers lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -57,21 +57,32 @@ mutants: $(VENV)/.dev $(VENV)/.fresh ## break the code on purpose: do the tests 
 	$(say) mutants 'tests/mutants.py'
 	@$(BIN)/python tests/mutants.py
 
-bench: $(VENV)/.dev $(VENV)/.fresh ## measure mixing, speed and designs
+bench: $(VENV)/.dev $(VENV)/.fresh ## measure mixing, speed, designs, the harness
 	$(say) bench 'mixing'
 	@$(BIN)/python benchmarks/mixing.py
 	$(say) bench 'speed'
 	@$(BIN)/python benchmarks/speed.py
 	$(say) bench 'designs'
 	@$(BIN)/python benchmarks/designs.py
+	$(say) bench 'the harness'
+	@$(BIN)/python benchmarks/harness.py
 	$(say) bench "the paper's sampler"
 	@$(BIN)/python benchmarks/langevin.py
 
+peers: ## play learners of other libraries beside ours, in an environment of their own
+	$(say) peers 'benchmarks/peers'
+	@$(PYTHON) -m venv $(VENV)-peers
+	@$(VENV)-peers/bin/pip install --quiet --require-hashes --only-binary :all: --requirement benchmarks/peers/requirements.lock
+	@$(VENV)-peers/bin/pip install --quiet --no-index --no-deps --no-build-isolation --editable .
+	@$(VENV)-peers/bin/soids run benchmarks/peers/peers.toml
+
 lock: $(VENV)/.python ## renew the lock files
-	$(say) lock 'requirements.lock, requirements-dev.lock'
+	$(say) lock 'requirements.lock, requirements-dev.lock, benchmarks/peers/requirements.lock'
 	@$(INSTALL) --only-binary :all: $(UV)
 	@$(COMPILE) --extra plot --group build --output-file requirements.lock >/dev/null
 	@$(COMPILE) --all-extras --group dev --constraints requirements.lock --output-file requirements-dev.lock >/dev/null
+	@$(COMPILE) benchmarks/peers/requirements.txt --extra plot --group build --constraints requirements.lock \
+	  --output-file benchmarks/peers/requirements.lock >/dev/null
 
 clean: ## remove all that was made here, except results
 	$(say) clean '$(VENV), caches, dist'

@@ -3,6 +3,7 @@
 import click
 
 from soids.cli.bound import bound
+from soids.cli.inspect import inspect
 from soids.cli.reproduce import reproduce
 from soids.cli.results import listing, plot, table
 from soids.cli.run import run
@@ -14,5 +15,5 @@ def main() -> None:
     """Decide again and again, with many features and few samples."""
 
 
-for command in (bound, listing, plot, reproduce, run, table):
+for command in (bound, inspect, listing, plot, reproduce, run, table):
     main.add_command(command)

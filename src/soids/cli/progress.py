@@ -7,6 +7,7 @@ import numpy as np
 from rich import box
 from rich.console import Console
 from rich.live import Live
+from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
@@ -77,7 +78,7 @@ class Progress:
             rounds, regret = self.board.numbers[rows].T
             horizons, started = self.horizons[rows], rounds > 0
             table.add_row(
-                label,
+                escape(label),
                 ProgressBar(float(horizons.sum()), float(rounds.sum())),
                 f"{rounds.sum():.0f}",
                 f"{np.count_nonzero(rounds == horizons)}/{len(rows)}",

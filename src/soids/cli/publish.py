@@ -1,15 +1,14 @@
 """From stored outcomes to what people read: a table, numbers, a figure and a report."""
 
-import json
-from dataclasses import replace
 from pathlib import Path
 
 import click
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from soids.cli.shipped import load_experiment
+from soids.cli.whereabouts import played_experiment
 from soids.files import write_whole
 from soids.plots import draw_curves, draw_sweep, save
 from soids.report import write_report
@@ -23,14 +22,7 @@ from soids.simulation.store import Store
 
 def read_results(folder: Path) -> tuple[Experiment, list[Panel]]:
     """The experiment that was run into a folder, and the outcomes that are there."""
-    try:
-        asked = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        experiment = load_experiment(folder / "experiment.toml", asked["quick"], asked["full"])
-        experiment = replace(experiment, name=asked["name"])
-    except (OSError, ValueError, KeyError) as error:
-        raise click.UsageError(
-            f"{folder} must be a folder that soids run has written to: {error}"
-        ) from None
+    experiment = played_experiment(folder)
     panels = gather(experiment, Store(folder / "trials"))
     if not any(panel.runs for panel in panels):
         raise click.ClickException(f"no trial in {folder} is finished: soids run goes on with it")
@@ -43,62 +35,63 @@ def publish(experiment: Experiment, folder: Path, console: Console) -> None:
     if not any(panel.runs for panel in panels):
         return
     console.print(shown(experiment, panels))
-    write_numbers(panels, folder)
+    write_numbers(experiment, panels, folder)
     try:
         draw(experiment, panels, folder)
-        report = folder / "report.html"
-        write_report(panels, experiment.title, experiment.text, versions(), report)
     except ImportError as error:
-        console.print(f"[yellow]No figure and no report: {error}[/]", highlight=False)
+        console.print(f"[yellow]No figure and no report: {escape(str(error))}[/]")
         return
     console.print(
-        f"[bold]{report}[/] has all of it, {folder / experiment.name}.png and .pdf the figure.",
-        highlight=False,
+        f"[bold]{folder / 'report.html'}[/] has all of it, "
+        f"{folder / experiment.name}.png and .pdf the figure."
     )
 
 
-def write_numbers(panels: list[Panel], folder: Path) -> None:
+def write_numbers(experiment: Experiment, panels: list[Panel], folder: Path) -> None:
     """The numbers, byte for byte the same for the same experiment; times apart."""
     reference = policies_of(panels)[0]
-    for name, text in (
-        ("regret.csv", tables.regret_csv(panels)),
-        ("summary.csv", tables.summary_csv(panels)),
-        ("comparison.csv", tables.comparison_csv(panels, reference)),
-        ("curves.csv", tables.curves_csv(panels)),
-        ("times.csv", tables.times_csv(panels)),
-    ):
-        write_whole(folder / name, text.encode())
+    numbers = {
+        "regret": tables.regret_csv(panels),
+        "summary": tables.summary_csv(panels),
+        "comparison": tables.comparison_csv(panels, reference),
+        "curves": tables.curves_csv(panels),
+        "times": tables.times_csv(panels),
+    }
+    if experiment.x != "round":
+        numbers["sweep"] = tables.sweep_csv(panels, experiment.x)
+    for name, text in numbers.items():
+        write_whole(folder / f"{name}.csv", text.encode())
 
 
 def draw(experiment: Experiment, panels: list[Panel], folder: Path) -> None:
-    """The figure that the experiment asks for, as PNG and PDF."""
-    title = experiment.title
-    if experiment.x == "round":
+    """The figure that the experiment asks for, as PNG and PDF, and the report."""
+    title, bounds = experiment.title, experiment.bounds
+    setting = None if experiment.x == "round" else experiment.x
+    if setting is None:
         figure = draw_curves(panels, title)
     else:
-        figure = draw_sweep(panels, experiment.x, title, experiment.bounds)
+        figure = draw_sweep(panels, setting, title, bounds)
     save(figure, folder / experiment.name)
+    flags = "".join(f" --{flag}" for flag in ("quick", "full") if getattr(experiment, flag))
+    text = f"# played with{flags}\n\n{experiment.text}" if flags else experiment.text
+    page = folder / "report.html"
+    write_report(panels, title, text, versions(), page, setting=setting, bounds=bounds)
 
 
 def shown(experiment: Experiment, panels: list[Panel]) -> Table:
     """The table for a terminal, with what a decision takes on the last problem."""
     table = Table(
-        title=f"{experiment.title}\nmean regret ± standard error \\[worst seed]",
+        title=f"{escape(experiment.title)}\nmean regret ± standard error \\[worst seed]",
         caption="ms: processor time of a round, on the last problem",
         box=box.SIMPLE,
         pad_edge=False,
     )
     heads, rows = tables.grid(panels)
     for number, head in enumerate(heads):
-        table.add_column(escaped(head), justify="right" if number else "left")
+        table.add_column(escape(head), justify="right" if number else "left")
     table.add_column("ms", justify="right")
     times = {found.policy: found.milliseconds for found in summarise(panels[-1])}
     for row in rows:
         time = f"{times[row[0]]:.2f}" if row[0] in times else ""
-        table.add_row(*map(escaped, row), time)
+        table.add_row(*map(escape, row), time)
     return table
-
-
-def escaped(text: str) -> str:
-    """Text in which brackets are not read as markup."""
-    return text.replace("[", "\\[")

@@ -3,7 +3,7 @@
 import click
 
 from soids.cli.run import Asked, carry_out, options
-from soids.cli.shipped import shipped
+from soids.cli.whereabouts import shipped
 
 
 @click.group()

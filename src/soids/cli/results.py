@@ -14,11 +14,9 @@ from rich.table import Table
 from soids.bandits import FAMILIES
 from soids.cli.publish import draw, read_results, write_numbers
 from soids.cli.run import reason
-from soids.cli.shipped import shipped
+from soids.cli.whereabouts import shipped
 from soids.policies import POLICIES
-from soids.report import write_report
 from soids.simulation import tables
-from soids.simulation.provenance import versions
 
 FORMATS = {
     "markdown": tables.as_markdown,
@@ -53,9 +51,8 @@ def plot(folder: Path) -> None:
     """Draw figure and report in FOLDER anew from the trials that are there, and the numbers."""
     experiment, panels = read_results(folder)
     try:
-        write_numbers(panels, folder)
+        write_numbers(experiment, panels, folder)
         draw(experiment, panels, folder)
-        write_report(panels, experiment.title, experiment.text, versions(), folder / "report.html")
     except ImportError as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:

@@ -14,10 +14,11 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 from soids.cli.progress import Progress
 from soids.cli.publish import publish
-from soids.cli.shipped import find_file, load_experiment
+from soids.cli.whereabouts import Unusable, find_file, load_experiment
 from soids.files import write_whole
 from soids.simulation.board import Board
 from soids.simulation.engines import EngineError, Played, on_dask, on_processes
@@ -101,13 +102,13 @@ def carry_out(path: Path, asked: Asked) -> None:
     try:
         experiment.check()
     except ValueError as error:
-        raise click.UsageError(f"{path.name}: {error}") from None
+        raise Unusable(f"{path.name}: {error}") from None
     folder = asked.out or Path("results") / experiment.name
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = 140  # a file can be as wide as a table
     try:
-        prepare(folder, experiment)
+        prepare(folder, experiment, beside)
         failures = play_missing(experiment, folder, asked, beside, console)
         publish(experiment, folder, console)
     except OSError as error:
@@ -121,11 +122,11 @@ def carry_out(path: Path, asked: Asked) -> None:
         sys.exit(130)
     if failures:
         for label, (count, first) in failures.items():
-            console.print(f"[red]{label}[/]: {count} trials failed: {first}", markup=False)
+            console.print(f"[red]{escape(label)}[/]: {count} trials failed: {escape(first)}")
         raise click.ClickException("some trials failed, all others are kept")
 
 
-def prepare(folder: Path, experiment: Experiment) -> None:
+def prepare(folder: Path, experiment: Experiment, beside: str) -> None:
     """Write down what is to be played; this also shows whether the folder can be written to."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "experiment.toml", experiment.text.encode())
@@ -133,6 +134,7 @@ def prepare(folder: Path, experiment: Experiment) -> None:
         "name": experiment.name,
         "quick": experiment.quick,
         "full": experiment.full,
+        "beside": beside,
         "versions": versions(),
     }
     write_whole(folder / "manifest.json", json.dumps(manifest, indent=2).encode())

@@ -7,6 +7,8 @@ outcomes. Closing the generator stops all workers at once.
 
 import os
 import signal
+import threading
+import time
 from collections.abc import Generator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -36,7 +38,7 @@ def on_processes(trials: Sequence[Trial], post: Post, workers: int | None = None
     deaths = 0
     while left:
         pool = ProcessPoolExecutor(
-            workers or os.cpu_count(), initializer=ignore_interrupt, env=ONE_THREAD
+            workers or os.cpu_count(), initializer=follow, initargs=(os.getpid(),), env=ONE_THREAD
         )
         try:
             futures = {pool.submit(perform, trial, post, row): row for row, trial in left.items()}
@@ -54,9 +56,16 @@ def on_processes(trials: Sequence[Trial], post: Post, workers: int | None = None
             pool.shutdown(kill_workers=True)  # they would play their trials to the end
 
 
-def ignore_interrupt() -> None:
-    """Ctrl-C is for the master to answer."""
+def follow(master: int) -> None:
+    """Make a worker leave Ctrl-C to its master, and die if that was killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == master:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def on_dask(trials: Sequence[Trial], post: Post, scheduler: str) -> Played:
@@ -73,14 +82,14 @@ def on_dask(trials: Sequence[Trial], post: Post, scheduler: str) -> Played:
             for row, trial in enumerate(trials)
         }
         try:
-            for future in distributed.as_completed(futures):
+            for future in distributed.as_completed(list(futures), loop=client.loop):
                 trial = futures.pop(future)
                 try:
                     yield trial, future.result()
                 except distributed.KilledWorker as error:
                     yield trial, Failure(f"its workers died: {error}".partition("\n")[0])
         finally:
-            client.cancel(list(futures), force=True)
+            client.cancel(list(futures))
 
 
 def import_distributed() -> Any:

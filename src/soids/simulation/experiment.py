@@ -27,7 +27,7 @@ bounds = false
 import inspect
 import itertools
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,8 +43,6 @@ from soids.simulation.trial import (
     family_called,
     policy_called,
 )
-
-SWEPT = {"family", "horizon", "round"}  # what a plot can have beside the bandit's settings
 
 
 @dataclass(frozen=True)
@@ -133,12 +131,9 @@ def parse_experiment(
     )
     if not players[0]:
         raise ValueError("policies are all slow = true: they are played with --full only")
-    x = plot.get("x", "round")
-    sweepable = SWEPT.union(*(problem.settings for problem in problems))
-    if x not in sweepable:
-        raise ValueError(
-            f"plot.x must be one of {', '.join(sorted(sweepable))}{meant(x, sweepable)}"
-        )
+    x, bounds = plot.get("x", "round"), as_flag(plot.get("bounds", False), "plot.bounds")
+    for problem in problems:
+        check_plot(x, bounds, problem)
     return Experiment(
         name=name,
         title=str(table.get("title", name)),
@@ -146,7 +141,7 @@ def parse_experiment(
         players=players,
         seeds=parse_seeds(table["seeds"]),
         x=x,
-        bounds=as_flag(plot.get("bounds", False), "plot.bounds"),
+        bounds=bounds,
         quick=quick,
         full=full,
     )
@@ -232,6 +227,19 @@ def depending(value: Any, name: str, problem: Problem) -> Any:
     return value[str(known[by])]
 
 
+def check_plot(x: object, bounds: bool, problem: Problem) -> None:
+    """Refuse a plot that could not be drawn once all is played."""
+    known = {"round": 1, "horizon": problem.horizon, **problem.settings}
+    if not isinstance(x, str) or x not in known:
+        raise ValueError(f"plot.x must be one of {', '.join(known)}{meant(x, known)}")
+    value = known[x]
+    if not isinstance(value, int | float) or not value > 0:
+        raise ValueError(f"plot.x must be a positive number everywhere, {x} is also {value!r}")
+    lacking = {"dimension", "sparsity"} - known.keys()
+    if bounds and lacking and problem.family != "paper":
+        raise ValueError(f"plot.bounds needs the {lacking.pop()} in [bandit] {problem.title}")
+
+
 def sweep(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Every choice of one value from each list."""
     names = list(settings)
@@ -272,15 +280,20 @@ def only(
             raise ValueError(f"{key} is missing")
 
 
-def check_settings(make: Callable[..., Any], names: Iterable[str], passed: tuple[str, ...]) -> None:
-    """Refuse settings that a class or function does not take, and say which it does."""
+def check_settings(
+    make: Callable[..., Any], names: Collection[str], passed: tuple[str, ...]
+) -> None:
+    """Refuse settings that a class or function does not take, and the lack of one it needs."""
     parameters = inspect.signature(make).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return
-    takes = [p.name for p in parameters if p.name not in passed]
+    takes = {p.name: p for p in parameters if p.name not in passed}
     for name in names:
         if name not in takes:
             raise ValueError(f"settings are {', '.join(takes) or 'none'}{meant(name, takes)}")
+    for name, parameter in takes.items():
+        if parameter.default is parameter.empty and name not in names:
+            raise ValueError(f"{name} is missing")
 
 
 def size(problem: Problem) -> float:

@@ -15,7 +15,9 @@ from soids.simulation.play import Trace
 from soids.simulation.trial import Trial
 
 FORMAT = 1
-UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
+UNREADABLE = (  # what a damaged archive may lead to
+    OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ class Store:
 
 def read_outcome(path: Path) -> tuple[dict[str, Any], Outcome]:
     """The recipe and the outcome in a file."""
-    with np.load(path, allow_pickle=False) as archive:
+    content = io.BytesIO(path.read_bytes())  # given a path, NumPy leaves a damaged file open
+    with np.load(content, allow_pickle=False) as archive:
         description = json.loads(archive["description"].tobytes())
         if description["format"] != FORMAT:
             raise ValueError(f"{path} must have format {FORMAT}, got {description['format']!r}")

@@ -18,6 +18,7 @@ from soids.simulation.comparison import (
     summarise,
 )
 from soids.simulation.panels import Panel
+from soids.simulation.sweeps import series
 
 # Files of numbers
 
@@ -77,6 +78,20 @@ def comparison_csv(panels: list[Panel], reference: str, level: float = 0.95) -> 
     return as_csv(Difference._fields, rows)
 
 
+def sweep_csv(panels: list[Panel], setting: str, level: float = 0.95) -> str:
+    """One line for every policy and value of a setting that was swept, with the line's slope."""
+    lines = series(panels, setting, level)
+    others = list(dict.fromkeys(name for line in lines for name in line.others))
+    rows: list[Sequence[object]] = []
+    for line in lines:
+        fixed = [line.others.get(name) for name in others]
+        for numbers in zip(line.values, line.mean, line.low, line.high, strict=True):
+            slope = (line.slope, line.slope_low, line.slope_high)
+            rows.append((*fixed, line.policy, *map(float, numbers), *slope))
+    names = (setting, "mean", "low", "high", "slope", "slope_low", "slope_high")
+    return as_csv([*others, "policy", *names], rows)
+
+
 def as_csv(names: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """Comma-separated text; floats are written so that reading gives the same float."""
     text = io.StringIO()
@@ -94,10 +109,14 @@ def cell(found: Summary) -> str:
     if found.seeds == 1:
         return rounded(found.mean, found.mean / 100.0)
     mean, error, worst = (
-        rounded(number, found.error or found.mean / 100.0)
-        for number in (found.mean, found.error, found.worst)
+        rounded(number, resolution(found)) for number in (found.mean, found.error, found.worst)
     )
     return f"{mean} ± {error} [{worst}]"
+
+
+def resolution(found: Summary) -> float:
+    """The error to round by: a tiny one does not earn five digits."""
+    return max(found.error, found.mean / 2000.0) if found.error else found.mean / 100.0
 
 
 def rounded(number: float, error: float) -> str:
@@ -107,7 +126,8 @@ def rounded(number: float, error: float) -> str:
     ('1,130', '47.3')
     """
     decimals = 0 if abs(error) >= 1.0 else 1 if abs(error) >= 0.1 else 2
-    return f"{number:,.{decimals}f}".replace("-", "−")
+    text = f"{number:,.{decimals}f}"
+    return text.replace("-", "−" if text.strip("-0.") else "")
 
 
 def grid(panels: list[Panel]) -> tuple[list[str], list[list[str]]]:

@@ -91,6 +91,14 @@ class Trial:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    @classmethod
+    def of(cls, recipe: dict[str, Any]) -> "Trial":
+        """The trial that has this recipe."""
+        bandit, policy = dict(recipe["bandit"]), dict(recipe["policy"])
+        family, name, told = bandit.pop("family"), policy.pop("policy"), policy.pop("told")
+        problem = Problem(family, bandit, recipe["horizon"], family)
+        return cls(problem, Player(name, tuple(told), policy, name), recipe["seed"])
+
 
 def plain(text: str) -> str:
     """A text as part of a file's name: the key beside it tells apart what this does not."""
@@ -99,16 +107,16 @@ def plain(text: str) -> str:
 
 def family_called(name: str) -> Callable[..., SparseLinearBandit]:
     """The family of bandits of this name."""
-    if name not in FAMILIES:
+    if not isinstance(name, str) or name not in FAMILIES:
         raise ValueError(f"family must be one of {', '.join(FAMILIES)}{meant(name, FAMILIES)}")
     return FAMILIES[name]
 
 
 def policy_called(name: str) -> Callable[..., Any]:
     """The policy of this name: one of ours, or anyone's as ``module:Class``."""
-    if name in POLICIES:
+    if isinstance(name, str) and name in POLICIES:
         return POLICIES[name]
-    module, colon, attribute = name.partition(":")
+    module, colon, attribute = str(name).partition(":")
     if not colon:
         raise ValueError(
             f"policy must be module:Class or one of {', '.join(POLICIES)}{meant(name, POLICIES)}"

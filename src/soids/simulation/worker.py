@@ -3,6 +3,8 @@
 import sys
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numba
@@ -36,14 +38,22 @@ def perform(trial: Trial, post: Post, row: int) -> Outcome | Failure:
     """Play a trial; an error of its policy is an outcome like any other."""
     if post.folder is not None and post.folder not in sys.path:
         sys.path.insert(0, post.folder)
-    numba.set_num_threads(1)
     try:
-        with threadpool_limits(1), warnings.catch_warnings():
-            # Policies may fail in an experiment: that is what it is for.
-            warnings.simplefilter("ignore", RuntimeWarning)
+        with one_thread():
             return played(trial, post.board, row)
     except Exception as error:
         return Failure(f"{type(error).__name__}: {error}".partition("\n")[0])
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """As workers play: alone, so that sums keep their order, and without warnings of policies that
+    fail, since that is what experiments are for.
+    """
+    numba.set_num_threads(1)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
 
 
 def played(trial: Trial, board: Board | None, row: int) -> Outcome:

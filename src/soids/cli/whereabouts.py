@@ -1,5 +1,8 @@
-"""Experiments by name: a file of the user's, or one that is shipped."""
+"""Where experiments are: in files of the user's, among those shipped, beside their results."""
 
+import json
+import sys
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -29,9 +32,27 @@ def find_file(name: str) -> Path:
     raise click.BadParameter(f"no such file, nor one of {', '.join(known)}{meant(name, known)}")
 
 
+def played_experiment(folder: Path) -> Experiment:
+    """The experiment that was run into a folder."""
+    try:
+        asked = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        name, beside = str(asked["name"]), str(asked["beside"])
+        quick, full = bool(asked["quick"]), bool(asked["full"])
+    except (OSError, ValueError, LookupError, TypeError):
+        raise Unusable(f"{folder} must be a folder that soids run has written to") from None
+    sys.path.append(beside)  # where a policy that is not ours may be
+    return replace(load_experiment(folder / "experiment.toml", quick, full), name=name)
+
+
+class Unusable(click.ClickException):
+    """A file that cannot be used as it is; how to call the command would be no help."""
+
+    exit_code = 2
+
+
 def load_experiment(path: Path, quick: bool, full: bool) -> Experiment:
     """The experiment in a file, or an error that the command line reports."""
     try:
         return read_experiment(path, quick, full)
     except (ValueError, OSError) as error:
-        raise click.UsageError(str(error)) from None
+        raise Unusable(str(error)) from None

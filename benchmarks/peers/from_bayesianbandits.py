@@ -1,0 +1,104 @@
+"""Learners of bayesianbandits: Gaussian Thompson sampling and information directed sampling.
+
+All arms share one linear model, whose features are those of the action. The agent draws from the
+generator it is lent; it does not tell the probability of what it chose.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from bayesianbandits import (
+    Arm,
+    EmpiricalBayesNormalRegressor,
+    FunctionArmFeaturizer,
+    InformationDirectedSampling,
+    LipschitzContextualAgent,
+    NormalRegressor,
+    ThompsonSampling,
+)
+
+from soids.arrays import Floats
+from soids.policies.ledger import Ledger
+from soids.policies.policy import Decision
+
+NO_CONTEXT = np.zeros((1, 0))
+
+
+class SharedModel:
+    """One linear model of all actions, explored as the peer's policy wishes.
+
+    Precisions are those of the prior and of the noise. Empirical Bayes only starts from them.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        explorer: ThompsonSampling | InformationDirectedSampling,
+        *,
+        noise: float,
+        precision: float,
+        empirical_bayes: bool,
+    ) -> None:
+        model = EmpiricalBayesNormalRegressor if empirical_bayes else NormalRegressor
+        self.ledger = Ledger(dimension)
+        self.explorer = explorer
+        self.learner = model(alpha=precision, beta=1.0 / noise**2)
+        self.agent: LipschitzContextualAgent[int] | None = None
+
+    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
+        menu = self.ledger.offer(actions, rng)
+        if menu is not self.ledger.menu or self.agent is None:
+            self.agent = self._agent(menu.actions)
+        self.agent.rng = rng
+        return self.ledger.enter(menu, self.agent.pull(NO_CONTEXT)[0], math.nan)
+
+    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
+        for one, value in self.ledger.settle(decision, reward):
+            self.learner.partial_fit(one.action[None, :], np.array([value]))
+
+    def _agent(self, actions: Floats) -> LipschitzContextualAgent[int]:
+        columns = FunctionArmFeaturizer(lambda _, tokens: actions[tokens].T[None, :, :])
+        arms = [Arm(token, learner=None) for token in range(len(actions))]
+        return LipschitzContextualAgent(arms, self.explorer, columns, self.learner)
+
+
+class Thompson(SharedModel):
+    """The best action of one parameter drawn from the posterior."""
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        noise: float = 1.0,
+        precision: float = 1.0,
+        empirical_bayes: bool = True,
+    ) -> None:
+        super().__init__(
+            dimension,
+            ThompsonSampling(),
+            noise=noise,
+            precision=precision,
+            empirical_bayes=empirical_bayes,
+        )
+
+
+class IDS(SharedModel):
+    """The least squared regret per information about which action is best, over many draws."""
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        noise: float = 1.0,
+        precision: float = 1.0,
+        empirical_bayes: bool = True,
+        draws: int = 1000,
+    ) -> None:
+        super().__init__(
+            dimension,
+            InformationDirectedSampling(samples=draws),
+            noise=noise,
+            precision=precision,
+            empirical_bayes=empirical_bayes,
+        )

@@ -1,0 +1,95 @@
+"""Explorers of Vowpal Wabbit: a linear model of costs, fitted by its online gradient descent.
+
+They are made for costs that differ by at most 1. Mean rewards are at most ``reward_bound`` in size,
+so ``-reward / (2 * reward_bound)`` is such a cost. The defaults are Vowpal Wabbit's own.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from vowpalwabbit import Example, LabelType, Workspace
+
+from soids.arrays import Floats, as_number
+from soids.evidence import Menu
+from soids.policies.ledger import Ledger
+from soids.policies.policy import Decision
+
+ALWAYS = "--cb_explore_adf --noconstant --quiet"
+
+
+class Explorer:
+    """What the options of Vowpal Wabbit's command line say, such as ``--bag 5``."""
+
+    def __init__(self, dimension: int, *, reward_bound: float, options: str) -> None:
+        if "--elim" in options.split():
+            raise ValueError(
+                f"options must be without --elim: it has negative probabilities, got {options!r}"
+            )
+        self.ledger = Ledger(dimension)
+        self.scale = 0.5 / as_number(reward_bound, "reward_bound", 0.0)
+        self.options = options
+        self.workspace: Workspace | None = None  # made in the first round: it needs a seed
+
+    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
+        menu = self.ledger.offer(actions, rng)
+        if self.workspace is None:
+            seed = int(rng.integers(2**31))
+            self.workspace = Workspace(f"{ALWAYS} {self.options} --random_seed {seed}")
+        examples = self._examples(menu)
+        probabilities = np.array(self.workspace.predict(examples))
+        self.workspace.finish_example(examples)
+        probabilities /= probabilities.sum()  # they come in single precision
+        index = int(rng.choice(len(probabilities), p=probabilities))
+        return self.ledger.enter(menu, index, probabilities[index])
+
+    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
+        for one, value in self.ledger.settle(decision, reward):
+            examples = self._examples(one.menu)
+            # What is before the first colon is not read: the place in the list says which action.
+            examples[one.index].set_label_string(f"0:{-value * self.scale}:{one.probability}")
+            self.workspace.learn(examples)
+            self.workspace.finish_example(examples)
+
+    def _examples(self, menu: Menu) -> list[Example]:
+        return [self._example(action) for action in menu.actions]
+
+    def _example(self, action: Floats) -> Example:
+        example = Example(self.workspace, None, LabelType.CONTEXTUAL_BANDIT)
+        example.push_features("a", list(enumerate(action.tolist())))
+        example.setup_example()
+        return example
+
+
+class SquareCB(Explorer):
+    """Inverse gap weighting (Foster & Rakhlin 2020), greedier with ``gamma_scale``."""
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        reward_bound: float,
+        gamma_scale: float = 10.0,
+        learning_rate: float = 0.5,
+    ) -> None:
+        options = f"--squarecb --gamma_scale {gamma_scale} --learning_rate {learning_rate}"
+        super().__init__(dimension, reward_bound=reward_bound, options=options)
+
+
+class RegCB(Explorer):
+    """Optimism over the costs that fit nearly as well (Foster et al. 2018), less so with a small
+    ``mellowness``.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        reward_bound: float,
+        mellowness: float = 0.1,
+        learning_rate: float = 0.5,
+    ) -> None:
+        options = (
+            f"--regcbopt --cb_min_cost -0.5 --cb_max_cost 0.5 "
+            f"--mellowness {mellowness} --learning_rate {learning_rate}"
+        )
+        super().__init__(dimension, reward_bound=reward_bound, options=options)

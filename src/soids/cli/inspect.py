@@ -1,0 +1,218 @@
+"""``soids inspect``: what a policy believed in a trial, seen by playing the trial again."""
+
+import csv
+import io
+import json
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+
+from soids.cli.findings import histories, remarks, shown_rounds, tabulate
+from soids.cli.run import reason
+from soids.cli.whereabouts import played_experiment
+from soids.files import write_whole
+from soids.plots import save
+from soids.plots.diagnosis import draw_diagnosis
+from soids.simulation.board import EVERY
+from soids.simulation.diagnosis import Diagnosis, Findings, diagnose, find
+from soids.simulation.play import Trace
+from soids.simulation.provenance import fingerprint
+from soids.simulation.spelling import meant
+from soids.simulation.store import UNREADABLE, Outcome, Store, read_outcome
+from soids.simulation.trial import Trial
+from soids.simulation.worker import one_thread
+
+
+@click.command()
+@click.argument("run", type=click.Path(exists=True, path_type=Path))
+@click.option("--policy", metavar="LABEL", help="The policy, if RUN is a folder.")
+@click.option("--seed", type=int, help="The seed, if RUN is a folder.")
+@click.option("--problem", metavar="TITLE", help="The problem, if RUN is a folder.")
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the figure (PNG, PDF) and the numbers of every round (CSV).",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+def inspect(
+    run: Path,
+    policy: str | None,
+    seed: int | None,
+    problem: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """What a policy believed in a trial: effective size, features, information ratio, rate.
+
+    RUN is the file of a trial (.npz), or the folder of an experiment with --policy, --seed and
+    --problem as far as they are needed. The trial is played again, which also shows whether it can
+    be reproduced.
+    """
+    sys.path.append(str(Path.cwd()))  # a policy that is not ours may lie here
+    if run.is_dir():
+        trial, outcome = pick(run, policy, seed, problem)
+    elif policy is not None or seed is not None or problem is not None:
+        raise click.UsageError("--policy, --seed and --problem are for folders: RUN is a file")
+    else:
+        trial, outcome = load(run)
+    seen = replay(trial)
+    findings, same = find(seen), agreement(trial, outcome, seen.trace)
+    title = f"{trial.player.label} on {trial.problem.title}, seed {trial.seed}"
+    try:
+        written = [] if out is None else write(out, seen, title)
+    except OSError as error:
+        raise click.ClickException(reason(error)) from None
+    except ImportError as error:
+        raise click.ClickException(str(error)) from None
+    if as_json:
+        click.echo(json.dumps(described(trial, seen, findings, same)))
+        return
+    console = Console(highlight=False)
+    console.print(tabulate(seen, title))
+    if seen.beliefs is not None and seen.selects:
+        console.print(histories(seen, seen.beliefs, console.options.ascii_only))
+    for remark in remarks(seen, findings, same):
+        console.print(remark, markup=False)
+    for path in written:
+        console.print(f"Written: {path}", markup=False, soft_wrap=True)
+
+
+# The trial
+
+
+def load(path: Path) -> tuple[Trial, Outcome]:
+    """The trial in a file, named by its recipe."""
+    try:
+        recipe, outcome = read_outcome(path)
+        return Trial.of(recipe), outcome
+    except (*UNREADABLE, TypeError):
+        raise click.BadParameter(
+            f"{path} must be the file of a trial (.npz) or a folder that soids run has written",
+            param_hint="'RUN'",
+        ) from None
+
+
+def pick(
+    folder: Path, policy: str | None, seed: int | None, problem: str | None
+) -> tuple[Trial, Outcome]:
+    """The one trial of an experiment that the options name."""
+    trials = played_experiment(folder).trials()
+    trials = narrowed(trials, "--problem", problem, [t.problem.title for t in trials])
+    trials = narrowed(trials, "--policy", policy, [t.player.label for t in trials])
+    trial = narrowed(trials, "--seed", seed, [t.seed for t in trials])[0]
+    outcome = Store(folder / "trials").read(trial)
+    if outcome is None:
+        raise click.UsageError("this trial has not been played yet: soids run plays it")
+    return trial, outcome
+
+
+def narrowed(trials: list[Trial], option: str, value: Any, values: list[Any]) -> list[Trial]:
+    """The trials that have the value of an option; it may be left out if all have the same."""
+    choices = list(dict.fromkeys(values))
+    if value is None and len(choices) == 1:
+        return trials
+    if value not in choices:
+        spoken = ", ".join(repr(choice) for choice in choices)
+        got = ", got none" if value is None else meant(value, map(str, choices))
+        raise click.UsageError(f"{option} must be one of {spoken}{got}")
+    return [trial for trial, own in zip(trials, values, strict=True) if own == value]
+
+
+def replay(trial: Trial) -> Diagnosis:
+    """Play the trial again as a worker does, and watch."""
+    problem, horizon = trial.problem, trial.problem.horizon
+    with Progress(console=Console(stderr=True), transient=True) as progress, one_thread():
+        task = progress.add_task("playing again", total=horizon)
+
+        def tell(t: int, _: float) -> None:
+            if (t + 1) % EVERY == 0:
+                progress.update(task, completed=t + 1)
+
+        try:
+            bandit = problem.make(trial.seed)
+            policy = trial.player.make(bandit, horizon)
+            return diagnose(bandit, policy, horizon, trial.seed, tell)
+        except Exception as error:  # of a policy that may be anyone's
+            line = f"{type(error).__name__}: {error}".partition("\n")[0]
+            raise click.ClickException(f"the trial could not be played again: {line}") from None
+
+
+def agreement(trial: Trial, outcome: Outcome, trace: Trace) -> dict[str, Any]:
+    """Whether the stored trial came out again, else the round from which it did not."""
+    stored = outcome.trace
+    same = all(np.array_equal(*pair, equal_nan=True) for pair in zip(stored, trace, strict=True))
+    length = min(len(stored.chosen), len(trace.chosen))
+    apart = stored.chosen[:length] != trace.chosen[:length]
+    return {
+        "reproduced": same,
+        "choices_differ_from": int(apart.argmax()) + 1 if apart.any() else None,
+        "same_code": outcome.code == fingerprint(trial.player.policy),
+    }
+
+
+# In files and as JSON
+
+
+def described(
+    trial: Trial, seen: Diagnosis, findings: Findings, same: dict[str, Any]
+) -> dict[str, Any]:
+    """The same for programs."""
+    rounds = shown_rounds(len(seen.trace.chosen))
+    return {
+        "policy": trial.player.label,
+        "problem": trial.problem.title,
+        "recipe": trial.recipe,
+        **same,
+        "findings": findings._asdict(),
+        "rounds": {
+            str(number): {name: as_plain(values[number - 1]) for name, values in columns(seen)}
+            for number in rounds
+        },
+    }
+
+
+def columns(seen: Diagnosis) -> Iterator[tuple[str, Any]]:
+    """Every series by its name in the code."""
+    yield from seen.trace._asdict().items()
+    yield "paid", seen.paid
+    yield "learned", seen.learned
+    if seen.beliefs is not None:
+        yield from seen.beliefs._asdict().items()
+
+
+def as_plain(value: Any) -> Any:
+    """A value as JSON has it, which knows neither NaN nor infinity."""
+    if isinstance(value, np.ndarray):
+        return [as_plain(one) for one in value]
+    plain = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+
+
+def write(out: Path, seen: Diagnosis, title: str) -> list[Path]:
+    """The figure in two formats, and the numbers of every round."""
+    out.mkdir(parents=True, exist_ok=True)
+    numbers = out / "diagnosis.csv"
+    write_whole(numbers, as_csv(seen))
+    return [*save(draw_diagnosis(seen, title), out / "diagnosis"), numbers]
+
+
+def as_csv(seen: Diagnosis) -> bytes:
+    """One line a round; what is no finite number is left empty."""
+    flat: dict[str, Any] = {}
+    for name, values in columns(seen):
+        if np.ndim(values) == 1:
+            flat[name] = values
+        else:
+            flat |= {f"{name}_{j}": column for j, column in enumerate(values.T)}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["round", *flat])
+    plain = [[as_plain(value) for value in column] for column in flat.values()]
+    writer.writerows([number, *row] for number, row in enumerate(zip(*plain, strict=True), 1))
+    return text.getvalue().encode()

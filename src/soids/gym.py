@@ -1,0 +1,89 @@
+"""Our bandits as Gymnasium environments, by family: ``soids/Paper-v0``, ``soids/Hypercube-v0``, ...
+
+An observation is the menu, the features of all actions: what a linear bandit shows before each
+choice. An episode is a trial, and has the luck of its seed: whoever acts in it gets the rewards
+that ``soids.play`` would give.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from soids.arrays import Floats, as_count
+from soids.bandits import FAMILIES, SparseLinearBandit
+from soids.simulation.trial import Problem
+
+try:
+    import gymnasium
+except ImportError as error:
+    raise ImportError('soids.gym needs Gymnasium: pip install "soids[gym]"') from error
+
+
+class BanditEnv(gymnasium.Env[Floats, np.int64]):
+    """One bandit for so many rounds.
+
+    ``reset(seed=...)`` sets the luck of an episode; without, the first has that of ``seed``, and
+    those after it have luck of their own. What a choice cost is in ``info["regret"]``.
+
+    >>> from soids import paper_instance
+    >>> env = BanditEnv(paper_instance(dimension=20, seed=0), horizon=3)
+    >>> menu, _ = env.reset(seed=0)
+    >>> menu.shape, env.action_space
+    ((200, 20), Discrete(200))
+    >>> _, reward, terminated, truncated, info = env.step(7)
+    >>> terminated, truncated, sorted(info)
+    (False, False, ['regret'])
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  Gymnasium's own
+
+    def __init__(self, bandit: SparseLinearBandit, *, horizon: int = 1000, seed: int = 0) -> None:
+        if not isinstance(bandit, SparseLinearBandit):
+            raise ValueError(f"bandit must be a SparseLinearBandit, got {bandit!r}")
+        self.bandit = bandit
+        self.horizon = as_count(horizon, "horizon")
+        self.seed = as_count(seed, "seed", 0)
+        self.round = self.horizon  # nothing to play before the first reset
+        self.episodes = 0
+        actions = bandit.actions
+        size = float(np.abs(actions).max()) or 1.0
+        self.action_space = gymnasium.spaces.Discrete(len(actions))
+        self.observation_space = gymnasium.spaces.Box(-size, size, actions.shape, np.float64)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Floats, dict[str, Any]]:
+        """Begin an episode."""
+        if seed is None and self.episodes == 0:
+            seed = self.seed
+        super().reset(seed=seed)
+        luck = int(self.np_random.integers(2**32)) if seed is None else seed
+        world = np.random.default_rng(np.random.SeedSequence(luck).spawn(2)[0])
+        self.noise = self.bandit.draw_noise(self.horizon, world)
+        self.episodes += 1
+        self.round = 0
+        return self.bandit.actions.copy(), {}
+
+    def step(self, action: np.int64 | int) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+        """Play an action, by its row in the menu; the last round truncates the episode."""
+        if self.round == self.horizon:
+            raise ValueError(f"an episode has {self.horizon} rounds: reset to begin another")
+        index = as_count(action, "action", 0, len(self.bandit.means) - 1)
+        reward = float(self.bandit.means[index] + self.noise[self.round])
+        self.round += 1
+        info = {"regret": float(self.bandit.gaps[index])}
+        return self.bandit.actions.copy(), reward, False, self.round == self.horizon, info
+
+
+def drawn(family: str, *, seed: int = 0, horizon: int = 1000, **settings: Any) -> BanditEnv:
+    """A bandit of a family; the seed draws it, and is the luck of the first episode."""
+    bandit = Problem(family, settings, horizon).make(seed)
+    return BanditEnv(bandit, horizon=horizon, seed=seed)
+
+
+for family in FAMILIES:
+    gymnasium.register(
+        f"soids/{family.title().replace('_', '')}-v0",
+        entry_point="soids.gym:drawn",
+        kwargs={"family": family},
+    )

@@ -1,0 +1,173 @@
+"""What figures share: a style, a head, a legend, ticks, and how they are saved."""
+
+import io
+import os
+import textwrap
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from soids.files import write_whole
+from soids.plots.looks import Look
+from soids.simulation.panels import Panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+REMEDY = 'figures and reports need more packages: pip install "soids[plot]"'
+INK = "#222222"
+LEGEND = 2.3  # inches
+WIDE, THIN = 2.2, 1.5  # the first policy of the file is the one to look at
+TINY = 1e-12  # in place of zero on a logarithmic scale
+
+STYLE: dict[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#999999",
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.labelcolor": INK,
+    "axes.labelsize": 9.0,
+    "axes.linewidth": 0.7,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10.0,
+    "font.size": 9.0,
+    "grid.color": "#ececec",
+    "grid.linewidth": 0.7,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "legend.handlelength": 2.6,
+    "pdf.fonttype": 42,  # TrueType: text stays text
+    "text.color": INK,
+    "text.parse_math": False,  # a dollar in a label is a dollar
+    "xtick.color": "#999999",
+    "xtick.labelcolor": INK,
+    "xtick.labelsize": 8.5,
+    "ytick.color": "#999999",
+    "ytick.labelcolor": INK,
+    "ytick.labelsize": 8.5,
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Our style on top of Matplotlib's own, whatever the user's is."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise ImportError(f"{REMEDY} ({error})") from None
+    plain = matplotlib.rcParamsDefault.items()
+    style: dict[Any, Any] = {key: value for key, value in plain if not key.startswith("backend")}
+    style.update(STYLE)
+    with matplotlib.rc_context(style):
+        yield
+
+
+def canvas(columns: int, rows: int, policies: int, height: float = 2.4) -> "tuple[Figure, Any]":
+    """A figure with its grid of axes (rows, columns), and room for a legend on the right."""
+    from matplotlib.figure import Figure
+
+    size = (2.9 * max(columns, 1.4) + LEGEND, max(height * rows, 0.2 * policies) + 0.9)
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def played(panels: list[Panel]) -> list[Panel]:
+    """The panels in which something was played."""
+    found = [panel for panel in panels if any(len(runs.seeds) for runs in panel.runs.values())]
+    if not found:
+        raise ValueError("panels must hold at least one trial: there is nothing to draw yet")
+    return found
+
+
+def seeds_in_words(panels: list[Panel]) -> str:
+    """How many seeds there are.
+
+    >>> from soids.simulation.panels import Runs
+    >>> runs = Runs(np.arange(10), np.array([1]), np.zeros((10, 1)), np.zeros(10))
+    >>> seeds_in_words([Panel("", {}, {"SOIDS": runs})])
+    '10 seeds'
+    """
+    counts = {len(r.seeds) for panel in panels for r in panel.runs.values() if len(r.seeds)}
+    span = f"{min(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
+    return f"{span} seed{'' if span == '1' else 's'}"
+
+
+def spread_in_words(shown: str, panels: list[Panel]) -> str:
+    """What lines and bands are, or that there is nothing but one seed to see."""
+    seeds = seeds_in_words(panels)
+    return f"{shown} over {seeds}." if seeds != "1 seed" else "One seed: luck cannot be told."
+
+
+def number_ticks(axes: "Axes") -> None:
+    """Ticks as people write numbers; on a short logarithmic axis 2 and 5 are ticks, too."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    if axes.get_xscale() == "linear":
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))  # rounds are whole
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.9g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.9g}"))
+    if axes.get_yscale() == "log":
+        low, high = axes.get_ylim()
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0,) if high > 300.0 * low else (1, 2, 5)))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def align_logs(grid: "Iterable[Axes]") -> None:
+    """One logarithmic scale for all; and no frame where there is nothing to see."""
+    grid = list(grid)
+    shown = [axes for axes in grid if axes.has_data()]
+    for axes in grid:
+        axes.set_visible(axes in shown)
+    logs = [axes for axes in shown if axes.get_yscale() == "log"]
+    if logs:
+        limits = np.array([axes.get_ylim() for axes in logs])
+        for axes in logs:
+            axes.set_ylim(limits[:, 0].min(), limits[:, 1].max())
+            number_ticks(axes)
+
+
+def head(figure: "Figure", title: str, note: str) -> None:
+    """What the figure is, and what its lines are, above all axes."""
+    width, height = figure.get_size_inches()
+    below = 0.1
+    for text, points, weight in ((title, 12.0, "bold"), (note, 9.0, "normal")):
+        for line in textwrap.wrap(text, int(width * 130.0 / points)):
+            figure.text(
+                0.1 / width, 1.0 - below / height, line, size=points, weight=weight, va="top"
+            )
+            below += points / 50.0
+    engine: Any = figure.get_layout_engine()
+    engine.set(rect=(0.0, 0.0, 1.0, 1.0 - below / height))
+
+
+def legend(figure: "Figure", entries: list[tuple[str, Look]], note: str) -> None:
+    """Lines and labels on the right, in the order in which the lines end."""
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=look.colour, dashes=look.dash or (None, None), lw=2.0)
+        for _, look in entries
+    ]
+    labels = [textwrap.fill(label, 30) for label, _ in entries]
+    figure.legend(
+        handles, labels, loc="outside right center", title=note, title_fontsize=8,
+        alignment="left",
+    )  # fmt: skip
+
+
+def save(figure: "Figure", stem: str | os.PathLike[str]) -> list[Path]:
+    """Write ``stem.png`` and ``stem.pdf``, each whole or not at all, and say where they are."""
+    written = []
+    with styled():
+        for ending, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
+            content = io.BytesIO()
+            figure.savefig(content, format=ending, dpi=200, metadata=metadata)
+            written.append(Path(f"{os.fspath(stem)}.{ending}"))
+            write_whole(written[-1], content.getvalue())
+    return written

@@ -1,0 +1,44 @@
+"""How policies look: the same colour and dash in every figure and report."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+# Of Okabe and Ito (2008), which people of every colour vision can tell apart; their yellow is too
+# pale for a line, and their second blue would pass for a lighter first.
+HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#4d4d4d", "#8c564b")
+DASHES: tuple[tuple[float, ...], ...] = ((), (5, 1.5), (1.5, 1.2), (7, 1.5, 1.5, 1.5), (3, 1))
+
+
+class Look(NamedTuple):
+    """How a policy is drawn, everywhere."""
+
+    colour: str
+    dash: tuple[float, ...]  # on, off, ... in widths of the line; empty for a full one
+
+
+def looks(policies: Iterable[str]) -> dict[str, Look]:
+    """A colour and a dash for each label; labels that begin with the same word share a hue.
+
+    >>> found = looks(["SOIDS", "LinUCB, radius 1", "SOIDS, told nothing"])
+    >>> found["SOIDS"]
+    Look(colour='#0072b2', dash=())
+    """
+    families: dict[str, list[str]] = {}
+    for policy in policies:
+        word = policy.replace(",", " ").replace("(", " ").split()[:1]
+        families.setdefault("".join(word).lower(), []).append(policy)
+    found = {}
+    for place, members in enumerate(families.values()):
+        for rank, policy in enumerate(members):
+            hue = HUES[place % len(HUES)]
+            turn = place // len(HUES) + rank  # hues that return have another dash
+            found[policy] = Look(
+                lighter(hue, 0.6 * rank / len(members)), DASHES[turn % len(DASHES)]
+            )
+    return found
+
+
+def lighter(colour: str, share: float) -> str:
+    """The same hue, this share of the way to white."""
+    channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(c + share * (255 - c)):02x}" for c in channels)

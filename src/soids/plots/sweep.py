@@ -1,0 +1,142 @@
+"""Regret at the horizon against a setting that was swept, beside the rates of theory."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from soids.plots.canvas import (
+    THIN,
+    TINY,
+    WIDE,
+    align_logs,
+    canvas,
+    head,
+    legend,
+    number_ticks,
+    played,
+    spread_in_words,
+    styled,
+)
+from soids.plots.looks import Look, looks
+from soids.simulation.comparison import policies_of, ranked
+from soids.simulation.panels import Panel
+from soids.simulation.sweeps import RATES, Series, rates, series
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+RATE = "#777777"
+RATE_DASHES = dict(zip(RATES, ((6.0, 2.0), (2.0, 1.5)), strict=True))
+
+
+def draw_sweep(
+    panels: list[Panel], setting: str, title: str = "", bounds: bool = False
+) -> "Figure":
+    """Regret at the horizon against a setting that was swept, both logarithmic.
+
+    Bars are 95 % intervals of the mean, and beside the end of each line stands its slope. With
+    ``bounds`` the paper's rates are drawn, the smallest multiples that lie nowhere below the first
+    policy.
+    """
+    panels = played(panels)
+    known, order = looks(policies_of(panels)), ranked(panels)
+    groups: dict[str, list[Series]] = {}
+    for line in series(panels, setting):
+        name = ", ".join(f"{name} = {value}" for name, value in line.others.items())
+        groups.setdefault(name, []).append(line)
+    with styled():
+        columns = min(len(groups), 4)
+        figure, grid = canvas(columns, math.ceil(len(groups) / columns), len(order), height=3.6)
+        for place, (name, lines) in enumerate(groups.items()):
+            axes = grid[place // columns, place % columns]
+            scale = "log" if any(line.mean.any() for line in lines) else "linear"
+            for line in lines:
+                draw_series(axes, line, known[line.policy], list(known).index(line.policy))
+            for rate in rates(panels, setting, lines[0]) if bounds and scale == "log" else []:
+                axes.plot(
+                    rate.values, rate.regret, color=RATE, dashes=RATE_DASHES[rate.name], lw=1.3
+                )
+            axes.set(title=name, xscale="log", yscale=scale, xlabel=setting)
+            if scale == "log":
+                axes.set_ylim(*sweep_limits(lines))
+            values = sorted({float(value) for line in lines for value in line.values})
+            number_ticks(axes)
+            axes.set_xticks(values, [f"{value:,.9g}" for value in values])
+            axes.minorticks_off()
+            if place % columns == 0:
+                axes.set_ylabel("regret at the horizon")
+        align_logs(grid.flat)
+        for axes, lines in zip(grid.flat, groups.values(), strict=False):
+            label_slopes(axes, lines, known)
+        note = f"{spread_in_words('Mean and its 95 % interval', panels)} Numbers: slopes."
+        if bounds:
+            first = policies_of(panels)[0]
+            note += f" Grey: rates of theory, scaled to touch {first} from above."
+        head(figure, title, note)
+        entries = [(policy, known[policy]) for policy in reversed(order)]
+        theory = [(name, Look(RATE, dash)) for name, dash in RATE_DASHES.items() if bounds]
+        legend(figure, [*entries, *theory], note="most regret on top")
+    return figure
+
+
+def draw_series(axes: "Axes", line: Series, look: Look, depth: int) -> None:
+    """One policy: its means, their intervals, and how fast it grows."""
+    shown = (line.mean > 0.0) | ~line.mean.any()  # zero has no logarithm
+    values, mean = line.values[shown], line.mean[shown]
+    bars = np.stack([mean - np.maximum(line.low[shown], TINY), line.high[shown] - mean])
+    axes.errorbar(
+        values, mean, np.nan_to_num(np.maximum(bars, 0.0)), color=look.colour,
+        lw=WIDE if depth == 0 else THIN, elinewidth=1.0, capsize=2.0, marker="o", ms=3.5,
+        dashes=look.dash or (None, None), zorder=3.0 - 0.01 * depth,
+    )  # fmt: skip
+
+
+def sweep_limits(lines: list[Series]) -> tuple[float, float]:
+    """From the smallest to the largest of what is positive: intervals may reach to zero."""
+    ends = np.concatenate([part for line in lines for part in (line.low, line.mean, line.high)])
+    positive = ends[ends > 0.0]
+    return float(positive.min()) / 1.3, float(positive.max()) * 1.3
+
+
+def label_slopes(axes: "Axes", lines: list[Series], known: dict[str, Look]) -> None:
+    """The slope of each line at its end, none on top of another."""
+    lines = [line for line in lines if not math.isnan(line.slope)]
+    if not lines:
+        return
+    low, high = np.log(axes.get_ylim())
+    heights = spread([(math.log(line.mean[-1]) - low) / (high - low) for line in lines], 0.045)
+    for line, height in zip(lines, heights, strict=True):
+        axes.text(
+            1.02, height, f"{line.slope:.2f}".replace("-", "−"), transform=axes.transAxes,
+            color=known[line.policy].colour, fontsize=8, va="center",
+        )  # fmt: skip
+
+
+def spread(heights: list[float], gap: float) -> list[float]:
+    """Heights in the same order, at least ``gap`` apart, that have moved as little as need be.
+
+    >>> [round(height, 2) for height in spread([0.5, 0.1, 0.5], 0.1)]
+    [0.45, 0.1, 0.55]
+    """
+    order = sorted(range(len(heights)), key=lambda i: heights[i])
+    clusters: list[list[int]] = []
+    for i in order:
+        clusters.append([i])
+        while (
+            len(clusters) > 1
+            and middle(clusters[-1], heights) - middle(clusters[-2], heights)
+            < gap * (len(clusters[-1]) + len(clusters[-2])) / 2.0 - 1e-12
+        ):
+            clusters[-2:] = [clusters[-2] + clusters[-1]]
+    moved = list(heights)
+    for cluster in clusters:
+        for place, i in enumerate(cluster):
+            moved[i] = middle(cluster, heights) + gap * (place - (len(cluster) - 1) / 2.0)
+    return moved
+
+
+def middle(members: list[int], heights: list[float]) -> float:
+    """The mean height of some members."""
+    return sum(heights[i] for i in members) / len(members)

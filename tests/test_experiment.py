@@ -1,0 +1,197 @@
+"""Experiments as data: what a file asks for, and one clear line about what is wrong with it."""
+
+import textwrap
+
+import pytest
+
+from soids.bandits import FAMILIES
+from soids.cli.whereabouts import shipped
+from soids.policies import POLICIES
+from soids.simulation.experiment import parse_experiment, read_experiment
+from soids.simulation.trial import Player, Problem, Trial
+
+FILE = """
+title = "Two sizes"
+horizon = 50
+seeds = 2
+
+[bandit]
+family = "paper"
+dimension = [20, 40]
+
+[policies]
+SOIDS = { policy = "soids", told = ["sparsity", "noise"] }
+LinUCB = { policy = "linucb", alpha = [1.0, 3.0] }
+ESTC = { policy = "estc", exploration = { by = "dimension", 20 = 5, 40 = 10 } }
+Late = { policy = "uniform", slow = true }
+
+[quick]
+horizon = 7
+seeds = 1
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    def reading(text, **flags):
+        path = tmp_path / "two.toml"
+        path.write_text(textwrap.dedent(text))
+        experiment = read_experiment(path, **flags)
+        experiment.check()
+        return experiment
+
+    return reading
+
+
+def test_lists_are_sweeps_of_problems_and_of_policies(read):
+    experiment = read(FILE)
+    assert [problem.title for problem in experiment.problems] == [
+        "dimension = 20",
+        "dimension = 40",
+    ]
+    labels = [player.label for player in experiment.players[0]]
+    assert labels == ["SOIDS", "LinUCB, alpha = 1", "LinUCB, alpha = 3", "ESTC"]
+    assert len(experiment.trials()) == 2 * 2 * 4
+
+
+def test_a_setting_may_depend_on_the_bandits(read):
+    for players, exploration in zip(read(FILE).players, (5, 10), strict=True):
+        assert players[-1].settings == {"exploration": exploration}
+
+
+def test_large_problems_come_first_then_seed_by_seed(read):
+    order = [(t.problem.settings["dimension"], t.seed) for t in read(FILE).trials()]
+    assert order == [(40, 0)] * 4 + [(40, 1)] * 4 + [(20, 0)] * 4 + [(20, 1)] * 4
+
+
+def test_quick_and_full_play_what_the_file_says(read):
+    quick = read(FILE, quick=True)
+    assert {problem.horizon for problem in quick.problems} == {7}
+    assert quick.seeds == (0,)
+    assert read(FILE, full=True).players[0][-1].label == "Late"
+
+
+def test_seeds_may_be_listed_and_horizons_swept(read):
+    experiment = read(FILE.replace("seeds = 2", "seeds = [5, 3]").replace("= 50\n", "= [10, 20]\n"))
+    assert experiment.seeds == (5, 3)
+    titles = [problem.title for problem in experiment.problems]
+    assert titles[:2] == ["dimension = 20, horizon = 10", "dimension = 40, horizon = 10"]
+
+
+def test_several_bandits_are_told_apart_by_title_or_family(read):
+    text = """
+    horizon = 5
+    seeds = 1
+    [[bandit]]
+    family = "paper"
+    dimension = 20
+    [[bandit]]
+    title = "again"
+    family = "paper"
+    dimension = [20, 30]
+    [policies]
+    Uniform = { policy = "uniform" }
+    """
+    titles = [problem.title for problem in read(text).problems]
+    assert titles == ["paper", "again, dimension = 20", "again, dimension = 30"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("seeds = 2", "seeds = ", "two.toml must be TOML: .*line 4"),
+        ("seeds = 2", "", "two.toml: seeds is missing"),
+        ("seeds = 2", "seeds = 0", "seeds must be"),
+        ("seeds = 2", "seeds = [1, 1]", "without repetition, got \\[1, 1\\]"),
+        ("seeds = 2", "seeds = []", "without repetition"),
+        ("seeds = 2", "seeds = 2\nhorizn = 3", "got 'horizn': did you mean 'horizon'"),
+        ("horizon = 50", "horizon = 0", "horizon must be"),
+        ("horizon = 50", "horizon = []", "a sweep must hold at least one value"),
+        ("horizon = 50", 'horizon = "long"', "horizon must be .* got 'long'"),
+        ('family = "paper"', "", "bandit: family is missing"),
+        ('family = "paper"', 'family = "papier"', "got 'papier': did you mean 'paper'"),
+        ('family = "paper"', "family = 3", "family must be one of"),
+        (
+            "dimension = [20, 40]",
+            "dimension = [20, 40]\nnoise = -1.0",
+            "bandit dimension = 20: noise must",
+        ),
+        ("dimension = [20, 40]", "dimensions = 20", "got 'dimensions': did you mean 'dimension'"),
+        ("dimension = [20, 40]", "", "two.toml: bandit: dimension is missing"),
+        ('"estc", ', '"popart", ', "policies.ESTC: reward_bound is missing"),
+        ("[bandit]", "[[bandit]]\n[bandits]", "two.toml: the file has the keys"),
+        ('policy = "soids", ', "", "policies.SOIDS: policy is missing"),
+        ('"soids"', '"sods"', "policies.SOIDS: policy must be .* did you mean 'soids'"),
+        ('"soids"', '"no.such:Policy"', "No module named 'no'"),
+        ('"soids"', '"math:Policy"', "has no attribute 'Policy'"),
+        ('"soids"', "7", "policy must be"),
+        ('"sparsity", "noise"', '"sparsities"', "told must be a list of sparsity"),
+        ('["sparsity", "noise"]', '"noise"', "told must be a list"),
+        ('"sparsity", "noise"', '"support"', "policies.SOIDS: settings are .* got 'support'"),
+        ('["sparsity", "noise"]', '["noise"], noise = 2.0', "noise must be told or set, not both"),
+        ("alpha = [1.0, 3.0]", "alpha = [1.0, -3.0]", "policies.LinUCB, alpha = -3: alpha must"),
+        ("alpha = [1.0, 3.0]", "alhpa = 1.0", "got 'alhpa': did you mean 'alpha'"),
+        ("alpha = [1.0, 3.0]", "alpha = []", "a sweep must hold at least one value"),
+        ("20 = 5, 40 = 10", "20 = 5", "exploration must say what it is for dimension = 40"),
+        ('by = "dimension"', 'by = "dimenson"', "did you mean 'dimension'"),
+        ("slow = true", 'slow = "yes"', "policies.Late: slow must be True or False"),
+        ('{ policy = "uniform", slow = true }', '"uniform"', "policies.Late must be a table"),
+        ("[quick]", "[quick]\nhorizons = 3", "quick has the keys"),
+        (
+            "[quick]",
+            '[plot]\nx = "dimenson"\n[quick]',
+            "plot.x must be .* did you mean 'dimension'",
+        ),
+        ("[quick]", '[plot]\nbounds = "no"\n[quick]', "plot.bounds must be True or False"),
+        ("[quick]", '[plot]\nx = "family"\n[quick]', "plot.x must be one of round, horizon"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line_with_its_place(read, old, new, message):
+    assert FILE.count(old) >= 1
+    with pytest.raises(ValueError, match=message) as caught:
+        read(FILE.replace(old, new, 1))
+    assert "\n" not in str(caught.value)
+
+
+def test_no_policy_at_all_is_refused():
+    table = {"horizon": 5, "seeds": 1, "bandit": {"family": "paper", "dimension": 20}}
+    with pytest.raises(ValueError, match="at least one policy"):
+        parse_experiment({**table, "policies": {}}, "empty")
+    slow = {"Late": {"policy": "uniform", "slow": True}}
+    with pytest.raises(ValueError, match="with --full only"):
+        parse_experiment({**table, "policies": slow}, "late")
+
+
+def test_a_trials_name_says_what_decides_its_outcome_and_nothing_else():
+    problem = Problem("paper", {"dimension": 20}, 50, "a title")
+    player = Player("linucb", (), {"alpha": 1.0}, "a label")
+    trial = Trial(problem, player, 7)
+    renamed = Trial(
+        Problem("paper", {"dimension": 20}, 50), Player("linucb", (), {"alpha": 1.0}), 7
+    )
+    assert trial == renamed
+    assert trial.name == renamed.name
+    assert trial.name.startswith("paper-dimension=20-T=50/linucb-")
+    others = [
+        Trial(problem, player, 8),
+        Trial(problem, Player("linucb", (), {"alpha": 2.0}), 7),
+        Trial(problem, Player("linucb", ("noise",), {"alpha": 1.0}), 7),
+        Trial(Problem("paper", {"dimension": 20}, 51), player, 7),
+        Trial(Problem("paper", {"dimension": 30}, 50), player, 7),
+    ]
+    assert len({trial.name, *(other.name for other in others)}) == 6
+
+
+@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("quick", [False, True])
+def test_every_shipped_experiment_can_be_played(name, quick):
+    read_experiment(shipped()[name], quick, full=True).check()
+
+
+def test_the_table_of_baselines_has_every_policy():
+    players = read_experiment(shipped()["baselines"]).players[0]
+    assert {player.policy for player in players} == set(POLICIES)
+
+
+def test_every_family_can_be_named():
+    assert set(FAMILIES) >= {"paper", "hypercube", "correlated", "lattimore", "jang"}

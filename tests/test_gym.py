@@ -1,0 +1,133 @@
+"""Our bandits through Gymnasium's door: its checker is content, and the rewards are ours."""
+
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from soids import SOIDS, SparseLinearBandit, Uniform, paper_instance, play
+from soids.bandits import FAMILIES
+from soids.gym import BanditEnv
+from soids.simulation.trial import Problem
+
+BANDIT = SparseLinearBandit(np.random.default_rng(0).uniform(-3, 3, (8, 3)), [1.0, 0.0, 0.0], 0.5)
+
+
+def rewards_through(env, policy, seed, horizon):
+    """What a policy earns and loses in one episode, its mind as in ``play``."""
+    mind = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[1])
+    menu, _ = env.reset(seed=seed)
+    rewards, regrets = [], []
+    for _ in range(horizon):
+        decision = policy.choose(menu, mind)
+        menu, reward, _, truncated, info = env.step(decision.index)
+        policy.observe(decision, reward)
+        rewards.append(reward)
+        regrets.append(info["regret"])
+    assert truncated
+    return rewards, regrets
+
+
+@pytest.mark.parametrize(
+    "bandit",
+    [BANDIT, SparseLinearBandit(np.zeros((2, 1)), [1.0])],
+    ids=["eight actions", "nothing to see"],
+)
+def test_gymnasiums_checker_has_nothing_to_say_of_any_bandit(bandit):
+    env = BanditEnv(bandit, horizon=200)  # warnings are errors here
+    check_env(env, skip_render_check=True)  # which warns of whatever was not made by name
+
+
+def test_gymnasiums_checker_has_nothing_to_say_of_the_registered_environment():
+    check_env(gymnasium.make("soids/Paper-v0", dimension=20, seed=3).unwrapped)
+
+
+def test_a_policy_earns_the_same_as_in_our_own_loop():
+    bandit = paper_instance(20, seed=4)
+    trace = play(bandit, SOIDS(20), horizon=40, seed=4)
+    env = gymnasium.make("soids/Paper-v0", dimension=20, seed=4, horizon=40)
+    rewards, regrets = rewards_through(env, SOIDS(20), 4, 40)
+    assert rewards == trace.reward.tolist()
+    assert regrets == trace.regret.tolist()
+
+
+def test_the_first_episode_has_the_luck_of_the_seed_and_later_ones_their_own():
+    env = BanditEnv(BANDIT, horizon=5, seed=7)
+    lucks = []
+    for seed in (None, None, 7, None):
+        env.reset(seed=seed)
+        lucks.append([env.step(0)[1] for _ in range(5)])
+    assert lucks[0] == lucks[2] != lucks[1]
+    assert lucks[1] == lucks[3]  # what follows a seed follows it again
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_is_made_by_its_name_and_plays_as_ours_does(family):
+    name = f"soids/{family.title().replace('_', '')}-v0"
+    env = gymnasium.make(name, dimension=10, seed=2, horizon=20)
+    bandit = Problem(family, {"dimension": 10}, 20).make(2)
+    rewards, _ = rewards_through(env, Uniform(10), 2, 20)
+    assert rewards == play(bandit, Uniform(10), 20, seed=2).reward.tolist()
+
+
+def test_heavy_tails_are_the_same_as_in_our_own_loop():
+    bandit = paper_instance(20, seed=0, degrees=3.0)
+    env = gymnasium.make("soids/Paper-v0", dimension=20, seed=0, degrees=3.0, horizon=30)
+    rewards, _ = rewards_through(env, Uniform(20), 5, 30)
+    assert rewards == play(bandit, Uniform(20), 30, seed=5).reward.tolist()
+
+
+def test_without_a_seed_the_luck_is_that_of_the_instance():
+    env = gymnasium.make("soids/Paper-v0", dimension=30, seed=1)
+    bandit = paper_instance(30, seed=1)
+    menu, _ = env.reset()
+    assert np.array_equal(menu, bandit.actions)
+    rewards = [env.step(action)[1] for action in play(bandit, Uniform(30), 5, seed=1).chosen]
+    assert rewards == play(bandit, Uniform(30), 5, seed=1).reward.tolist()
+
+
+def test_an_observation_belongs_to_whoever_gets_it():
+    env = BanditEnv(BANDIT, horizon=2)
+    menu, _ = env.reset(seed=0)
+    menu[:] = 0.0
+    assert np.array_equal(env.step(0)[0], BANDIT.actions)
+
+
+def test_no_round_is_played_before_the_first_reset_nor_after_the_last():
+    env = BanditEnv(BANDIT, horizon=1)
+    with pytest.raises(ValueError, match="reset to begin"):
+        env.step(0)
+    env.reset(seed=0)
+    assert env.step(0)[3]
+    with pytest.raises(ValueError, match="an episode has 1 rounds"):
+        env.step(0)
+
+
+@pytest.mark.parametrize("action", [8, -1, 0.5, "first"])
+def test_an_action_that_is_not_on_the_menu_is_refused(action):
+    env = BanditEnv(BANDIT)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="action must be"):
+        env.step(action)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"horizon": 0}, "horizon must be"), ({"seed": -1}, "seed must be")],
+)
+def test_settings_are_checked(settings, message):
+    with pytest.raises(ValueError, match=message):
+        BanditEnv(BANDIT, **settings)
+    with pytest.raises(ValueError, match="bandit must be a SparseLinearBandit"):
+        BanditEnv("paper")
+
+
+def test_without_gymnasium_the_remedy_is_named():
+    code = "import sys; sys.modules['gymnasium'] = None; import soids.gym"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == (
+        'ImportError: soids.gym needs Gymnasium: pip install "soids[gym]"'
+    )

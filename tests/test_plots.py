@@ -1,0 +1,133 @@
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from soids.plots import draw_curves, draw_sweep, save
+from soids.plots.looks import looks
+from soids.plots.sweep import spread
+from some_panels import NASTY, odd_panels, random_panels
+
+matplotlib = pytest.importorskip("matplotlib")
+
+
+def labels(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+@pytest.mark.parametrize("case", odd_panels())
+def test_whatever_was_played_can_be_drawn(case):
+    panels = odd_panels()[case]
+    draw_curves(panels, title=case).draw_without_rendering()
+    draw_sweep(panels, "dimension", title=case, bounds=True).draw_without_rendering()
+
+
+def test_the_same_panels_give_the_same_files(tmp_path):
+    first = save(draw_curves(random_panels(), "t"), tmp_path / "a.b")
+    assert [path.name for path in first] == ["a.b.png", "a.b.pdf"]
+    matplotlib.rcParams["font.size"] = 20.0  # a user's settings are not ours
+    try:
+        second = save(draw_curves(random_panels(), "t"), tmp_path / "b")
+    finally:
+        matplotlib.rcdefaults()
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+
+
+def test_fonts_are_in_the_pdf_as_truetype_and_dates_are_not(tmp_path):
+    pdf = save(draw_curves(random_panels()), tmp_path / "f")[1].read_bytes()
+    assert b"/FontFile2" in pdf
+    assert b"/Type3" not in pdf
+    assert b"CreationDate" not in pdf
+
+
+def test_lines_are_means_and_bands_standard_deviations():
+    panels = random_panels(policies=("SOIDS", "other"), dimensions=(20,), horizon=10)
+    axes = draw_curves(panels).axes[0]
+    runs = panels[0].runs["SOIDS"]
+    assert axes.lines[0].get_ydata() == pytest.approx(runs.regret.mean(axis=0))
+    band = axes.collections[0].get_paths()[0].vertices
+    top = runs.regret.mean(axis=0)[-1] + runs.regret.std(axis=0, ddof=1)[-1]
+    assert band[band[:, 0] == 10.0, 1].max() == pytest.approx(top)
+
+
+def test_the_legend_lists_policies_as_their_lines_end():
+    assert labels(draw_curves(random_panels())) == ["LinUCB, radius 1", "LinUCB", "SOIDS"]
+
+
+def test_regrets_that_differ_by_orders_get_a_logarithmic_row():
+    far, near = random_panels(), random_panels(policies=("SOIDS", "LinUCB"))
+    assert [axes.get_yscale() for axes in draw_curves(far).axes] == ["linear"] * 3 + ["log"] * 3
+    assert {axes.get_yscale() for axes in draw_curves(near).axes} == {"linear"}
+
+
+def test_logarithmic_panels_share_their_scale():
+    logs = draw_curves(random_panels()).axes[3:]
+    assert len({axes.get_ylim() for axes in logs}) == 1
+
+
+def test_policies_of_a_family_share_a_hue_and_no_two_look_alike():
+    names = [f"{family}{ending}" for family in "ABCDEFGHIJ" for ending in ("", ", one", " (two)")]
+    found = looks(names)
+    assert len(set(found.values())) == len(names)
+    for family in "ABCDEFGHIJ":
+        base = [int(found[family].colour[i : i + 2], 16) for i in (1, 3, 5)]
+        for ending in (", one", " (two)"):
+            other = [int(found[family + ending].colour[i : i + 2], 16) for i in (1, 3, 5)]
+            shares = [(o - b) / (255 - b) for b, o in zip(base, other, strict=True) if b < 200]
+            assert max(shares) - min(shares) < 0.05  # on the way to white, all channels alike
+
+
+def test_a_label_is_written_as_it_is():
+    assert labels(draw_curves(random_panels(policies=NASTY[:2])))[::-1] == list(NASTY[:2])
+
+
+def test_a_sweep_shows_slopes_and_rates():
+    figure = draw_sweep(random_panels(), "dimension", bounds=True)
+    assert labels(figure)[-2:] == ["√(s d T)", "(s T)^(2/3)"]
+    assert len(figure.axes[0].texts) == 3
+    assert figure.axes[0].get_xscale() == figure.axes[0].get_yscale() == "log"
+
+
+def test_spread_keeps_the_order_and_the_gap():
+    heights = np.random.default_rng(0).random(12).tolist()
+    moved = spread(heights, 0.05)
+    assert np.argsort(moved).tolist() == np.argsort(heights).tolist()
+    assert np.diff(sorted(moved)).min() > 0.05 - 1e-9
+    assert math.isclose(sum(moved), sum(heights))
+
+
+def test_nothing_to_draw_is_said():
+    panels = random_panels()
+    for panel in panels:
+        panel.runs.clear()
+    with pytest.raises(ValueError, match="nothing to draw yet"):
+        draw_curves(panels)
+
+
+def test_a_folder_that_is_not_there_is_said_and_nothing_is_left_behind(tmp_path):
+    with pytest.raises(FileNotFoundError, match="folder that exists"):
+        save(draw_curves(random_panels()), tmp_path / "nowhere" / "f")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_matplotlib_the_remedy_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install \"soids\[plot\]\""):
+        draw_curves(random_panels())
+
+
+def test_importing_loads_no_library_to_draw_with_and_drawing_no_global_state():
+    program = (
+        "import sys, soids.plots, soids.report\n"
+        "assert not {'matplotlib', 'plotly', 'jinja2'} & set(sys.modules)\n"
+        "from some_panels import random_panels\n"
+        "soids.plots.draw_curves(random_panels())\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    folder = Path(__file__).parent
+    done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()

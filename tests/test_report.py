@@ -1,0 +1,165 @@
+import base64
+import gzip
+import html
+import json
+import re
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+from soids import report
+from soids.report import render, write_report
+from some_panels import NASTY, odd_panels, random_panels, runs
+
+pytest.importorskip("plotly")
+pytest.importorskip("jinja2")
+
+VERSIONS = {"python": "3.11.7", "soids": "0.1.0"}
+SETTINGS = 'title = "a < b & c"\nhorizon = 50\n'
+EMPTY = {"meta", "line", "link", "br"}
+
+
+class Page(HTMLParser):
+    """The text of a page, its attributes, and whether its tags fit together."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.words, self.attributes = [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.attributes += [(tag, name, value) for name, value in attributes]
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, text):
+        if not {"script", "style"} & set(self.open):
+            self.words.append(text)
+
+    @property
+    def text(self):
+        return "".join(self.words)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(report, "packed_plotly", lambda: "PLOTLY")
+
+
+def rendered(panels, title="t", **more):
+    return render(panels, title, SETTINGS, VERSIONS, **more)
+
+
+def numbers(page):
+    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+
+
+@pytest.mark.parametrize("case", odd_panels())
+@pytest.mark.parametrize("setting", [None, "dimension"])
+def test_whatever_was_played_can_be_reported(case, setting):
+    page = rendered(odd_panels()[case], case, setting=setting, bounds=True)
+    assert case in Page(page).text
+    assert "nan" not in Page(page).text
+    json.dumps(numbers(page), allow_nan=False)
+
+
+def test_labels_titles_and_settings_are_text_and_nothing_else():
+    page = rendered(random_panels(policies=NASTY), "</title><script>alert(1)</script>")
+    words = Page(page).text
+    assert "<script>alert(1)</script>" in words
+    assert SETTINGS in words
+    for label in NASTY:
+        assert label in words
+        assert html.escape(label, quote=False) in [
+            policy["label"] for policy in numbers(page)["policies"]
+        ]
+    assert "<b>bold" not in page
+    assert page.count("<script") == 3
+
+
+def test_the_page_asks_for_nothing_from_elsewhere(monkeypatch):
+    monkeypatch.undo()
+    page = rendered(random_panels())
+    linked = [value for _, name, value in Page(page).attributes if name in ("src", "href")]
+    assert linked
+    assert all(value.startswith("#") for value in linked)
+    assert page.count("plotly.js v") == 0  # it is there once, and compressed
+    packed = re.search(r'id="plotly">(.*?)</script>', page, re.DOTALL)[1]
+    assert b"plotly.js v" in gzip.decompress(base64.b64decode(packed))[:2000]
+    assert len(page) < 2_500_000
+
+
+def test_every_link_on_the_page_leads_somewhere():
+    page = Page(rendered(random_panels(), setting="dimension"))
+    names = {value for _, name, value in page.attributes if name == "id"}
+    for _, name, value in page.attributes:
+        if name == "href":
+            assert value.removeprefix("#") in names
+
+
+def test_tables_can_be_scrolled_by_keyboard_and_read_aloud():
+    page = rendered(random_panels())
+    assert page.count("<table>") == 4
+    assert page.count('class="scroll" tabindex="0" role="region" aria-label=') == 4
+    assert page.count("<caption>") == 4
+    assert page.count('scope="row"') == 3 + 2 + 3 + 3
+
+
+def test_the_same_panels_give_the_same_page():
+    assert rendered(random_panels()) == rendered(random_panels())
+
+
+def test_differences_are_marked_only_where_zero_is_excluded():
+    panels = random_panels(dimensions=(20,), policies=("SOIDS", "LinUCB"))
+    panels[0].runs["even"] = runs(panels[0].runs["SOIDS"].final + [1.0, -1.0] * 5)
+    page = rendered(panels)
+    rows = {
+        label: cells
+        for label, cells in re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', page)
+        if "less on" in cells
+    }
+    assert set(rows) == {"LinUCB", "even"}
+    assert 'class="worse">▲ +' in rows["LinUCB"]
+    assert "class" not in rows["even"]
+    assert "▲" not in rows["even"]
+
+
+def test_an_end_of_an_interval_that_excludes_zero_does_not_look_like_zero():
+    found = report.difference_cell(
+        report.Difference("p", "A", "B", 10, 31.0, 0.3, 61.0, 1, 0, "more regret")
+    )
+    assert found.main == "▲ +31.0 [+0.3, +61.0]"
+
+
+def test_the_numbers_drawn_are_those_of_the_panels():
+    panels = random_panels()
+    panel = numbers(rendered(panels))["panels"][1]
+    final = panels[1].runs["SOIDS"].final
+    (drawn,) = [found for found in panel["finals"] if found["policy"] == 0]
+    assert drawn["regret"] == pytest.approx(final, rel=1e-4)
+    assert drawn["seeds"] == list(range(10))
+    (curve,) = [found for found in panel["curves"] if found["policy"] == 0]
+    assert curve["mean"][-1] == pytest.approx(final.mean(), rel=1e-4)
+
+
+@pytest.mark.parametrize("missing", ["jinja2", "plotly.offline"])
+def test_without_its_libraries_the_remedy_is_said(missing, monkeypatch):
+    monkeypatch.undo()
+    report.packed_plotly.cache_clear()
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ImportError, match=r"pip install \"soids\[plot\]\""):
+        rendered(random_panels())
+
+
+def test_the_page_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "report.html"
+    write_report(random_panels(), "t", SETTINGS, VERSIONS, path)
+    assert path.read_text(encoding="utf-8") == rendered(random_panels())
+    with pytest.raises(FileNotFoundError, match="folder that exists"):
+        write_report(random_panels(), "t", SETTINGS, VERSIONS, tmp_path / "no" / "report.html")
+    assert [found.name for found in tmp_path.iterdir()] == ["report.html"]

@@ -1,0 +1,192 @@
+"""``soids run`` from outside: what it leaves behind, whatever happens to it on the way."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from soids.cli import main
+
+HERE = Path(__file__).parent
+NUMBERS = ("regret.csv", "summary.csv", "comparison.csv", "curves.csv")
+FILE = """
+# Does it work?
+title = "Small [really]"
+horizon = 60
+seeds = 3
+[bandit]
+family = "paper"
+dimension = [20, 30]
+[policies]
+SOIDS = { policy = "soids", told = ["sparsity", "radius", "noise"], particles = 20 }
+LinUCB = { policy = "linucb", alpha = [1.0, 3.0] }
+Mine = { policy = "strangers:Slow", index = 3 }
+"""
+TRIALS = 3 * 2 * 4
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(FILE)
+    (tmp_path / "strangers.py").write_text((HERE / "strangers.py").read_text())
+    return path
+
+
+def command(file, out, *more):
+    return [sys.executable, "-m", "soids", "run", str(file), "--out", str(out), *more]
+
+
+def run(file, out, *more, **settings):
+    return subprocess.run(command(file, out, *more), capture_output=True, text=True, **settings)
+
+
+def left(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def numbers(out):
+    return {name: (out / name).read_bytes() for name in NUMBERS}
+
+
+def test_a_run_leaves_table_numbers_figure_and_report_the_same_however_it_came_about(
+    file, tmp_path
+):
+    straight = tmp_path / "straight"
+    answer = run(file, straight, "--workers", "1")
+    assert answer.returncode == 0, answer.stderr
+    assert "LinUCB, alpha = 3" in answer.stdout
+    assert "Small [really]" in answer.stdout
+    for name in ("small.png", "small.pdf", "report.html", "times.csv", "experiment.toml"):
+        assert (straight / name).stat().st_size > 0
+    assert numbers(straight)["regret.csv"].count(b"\n") == 1 + TRIALS
+
+    killed, rng = tmp_path / "killed", np.random.default_rng(0)
+    for _ in range(3):
+        process = subprocess.Popen(command(file, killed), stdout=subprocess.DEVNULL)
+        time.sleep(rng.uniform(1.0, 6.0))
+        process.kill()
+        process.wait()
+    assert run(file, killed, "--workers", "2").returncode == 0
+    assert numbers(killed) == numbers(straight)
+    assert len(list(killed.rglob("*.npz"))) == TRIALS
+
+    again = run(file, killed)
+    assert f"{TRIALS} of {TRIALS} trials are there already" in again.stdout
+    next(iter(killed.rglob("*.npz"))).write_bytes(b"scribble")
+    assert f"{TRIALS - 1} of {TRIALS} trials" in run(file, killed).stdout
+    assert numbers(killed) == numbers(straight)
+
+
+def test_an_interrupt_stops_all_and_says_how_to_go_on(file, tmp_path):
+    file.write_text(FILE.replace("horizon = 60", "horizon = 5000"))
+    process = subprocess.Popen(
+        command(file, tmp_path / "out"), stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    time.sleep(5.0)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    output, _ = process.communicate(timeout=30.0)
+    assert process.returncode == 130
+    assert "the same command goes on" in output
+    deadline = time.monotonic() + 20.0
+    while left(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not left(process.pid)
+
+
+def test_a_disk_that_is_full_is_said_in_one_line_and_loses_nothing(file, tmp_path):
+    def little_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))  # outcomes of SOIDS are larger
+
+    out = tmp_path / "out"
+    answer = run(file, out, preexec_fn=little_room)
+    assert answer.returncode == 1
+    assert answer.stderr.startswith("Error: ")
+    assert "finished trials are kept" in answer.stderr
+    assert answer.stderr.count("\n") == 1
+    assert not [path for path in out.rglob(".*")]
+    assert run(file, out).returncode == 0
+
+
+def test_a_folder_that_cannot_be_written_to_is_said_before_anything_is_played(file, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    answer = run(file, tmp_path / "taken" / "out")
+    assert answer.returncode == 1
+    assert answer.stderr.startswith("Error: Not a directory")
+    assert answer.stderr.count("\n") == 1
+
+
+def test_a_policy_that_raises_costs_its_own_trials_only(file, tmp_path):
+    file.write_text(FILE.replace("strangers:Slow", "strangers:Raising").replace(", index = 3", ""))
+    answer = run(file, tmp_path / "out")
+    assert answer.returncode == 1
+    assert "Mine: 6 trials failed: ArithmeticError: lost" in answer.stdout
+    assert len(list((tmp_path / "out").rglob("*.npz"))) == TRIALS - 6
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_results_by_other_code_are_kept_and_told(file, tmp_path, monkeypatch):
+    file.write_text(FILE.replace("horizon = 60", "horizon = 5"))
+    out = tmp_path / "out"
+    assert run(file, out).returncode == 0
+    (tmp_path / "strangers.py").write_text((HERE / "strangers.py").read_text() + "\n")
+    answer = run(file, out)
+    assert "strangers:Slow were played by other code" in " ".join(answer.stdout.split())
+    assert "played by other code" not in run(file, out, "--fresh").stdout
+
+
+def test_tables_and_plots_come_from_what_is_there(file, tmp_path):
+    file.write_text(FILE.replace("horizon = 60", "horizon = 5"))
+    out = tmp_path / "out"
+    assert run(file, out).returncode == 0
+    drawn = (out / "small.png").read_bytes()
+    (out / "small.png").unlink()
+    runner = CliRunner()
+    assert runner.invoke(main, ["plot", str(out)]).exit_code == 0
+    assert (out / "small.png").read_bytes() == drawn
+    for form, sign in (("markdown", "| --- |"), ("latex", r"\toprule"), ("csv", "panel,policy")):
+        answer = runner.invoke(main, ["table", str(out), "--format", form])
+        assert answer.exit_code == 0
+        assert sign in answer.output
+    for path in out.rglob("*.npz"):
+        path.unlink()
+    answer = runner.invoke(main, ["table", str(out)])
+    assert answer.exit_code == 1
+    assert "no trial" in answer.output
+
+
+def test_the_list_names_what_there_is():
+    answer = CliRunner().invoke(main, ["list"])
+    assert answer.exit_code == 0
+    for name in ("oracle_thompson", "hypercube", "figure1", "posterior", "exploration"):
+        assert name in answer.output
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("seeds = 3", "seeds = = 3", "Error: small.toml must be TOML: Invalid value (at line 5"),
+        ('"soids"', '"soid"', "Error: small.toml: policies.SOIDS: policy must be"),
+        ("particles = 20", "particles = 0", "Error: small.toml: policies.SOIDS: particles must"),
+    ],
+)
+def test_a_file_that_cannot_be_played_is_one_line_and_leaves_nothing(
+    file, tmp_path, old, new, message
+):
+    file.write_text(FILE.replace(old, new))
+    answer = CliRunner().invoke(main, ["run", str(file), "--out", str(tmp_path / "out")])
+    assert answer.exit_code == 2
+    assert answer.output.startswith(message)
+    assert answer.output.count("\n") == 1
+    assert not (tmp_path / "out").exists()
