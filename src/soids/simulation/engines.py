@@ -5,6 +5,7 @@ dies is replaced and its trials are played again; a policy that raises is a ``Fa
 outcomes. Closing the generator stops all workers at once.
 """
 
+import logging
 import os
 import signal
 import threading
@@ -87,6 +88,7 @@ def follow(master: int) -> None:
 def on_dask(trials: Sequence[Trial], post: Post, scheduler: str) -> Played:
     """Play on the workers of a Dask cluster, which need soids and what else the policies need."""
     distributed = import_distributed()
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is said here
     try:
         client = distributed.Client(scheduler, set_as_default=False)
     except (OSError, ValueError) as error:
