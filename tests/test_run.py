@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -198,3 +199,32 @@ def test_a_file_that_cannot_be_played_is_one_line_and_leaves_nothing(
     assert answer.output.startswith(message)
     assert answer.output.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_the_reproduction_comes_out_the_same_after_ten_kills_alone_in_pairs_and_on_a_cluster(
+    tmp_path,
+):
+    from distributed import LocalCluster
+
+    def reproduce(out, *more):
+        called = [sys.executable, "-m", "soids", "reproduce", "figure1", "--quick", "--out", out]
+        return subprocess.Popen([*map(str, called), *more], stdout=subprocess.DEVNULL)
+
+    ways = {name: tmp_path / name for name in ("pair", "alone", "killed", "cluster")}
+    assert reproduce(ways["pair"], "--workers", "2").wait() == 0
+    assert reproduce(ways["alone"], "--workers", "1").wait() == 0
+    rng = np.random.default_rng(0)
+    for number in range(1, 11):
+        process = reproduce(ways["killed"])
+        wait_for(ways["killed"], 3 * number)
+        time.sleep(rng.uniform(0.0, 1.0))
+        process.kill()
+        process.wait()
+    assert reproduce(ways["killed"]).wait() == 0
+    with LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        assert reproduce(ways["cluster"], "--engine", "dask", "--scheduler", address).wait() == 0
+    for out in ways.values():
+        assert numbers(out) == numbers(ways["pair"])
+        assert (out / "figure1.png").read_bytes() == (ways["pair"] / "figure1.png").read_bytes()
