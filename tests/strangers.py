@@ -19,6 +19,13 @@ class Stubborn:
         assert decision == self.index
 
 
+class Unmakable:
+    """Cannot even be made."""
+
+    def __init__(self, dimension, sparsity, noise):
+        raise ZeroDivisionError("oh")
+
+
 class Raising(Stubborn):
     """Gives up in its second round."""
 
@@ -26,6 +33,13 @@ class Raising(Stubborn):
         if self.index:
             raise ArithmeticError("lost\nmy way")
         self.index = 1
+
+
+class Leaving(Stubborn):
+    """Ends the program."""
+
+    def observe(self, decision, reward):
+        raise SystemExit(3)
 
 
 class Deadly(Stubborn):

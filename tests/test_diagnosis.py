@@ -26,7 +26,6 @@ from soids.posteriors import Langevin, Subset, smc
 from soids.rates import Progress
 from soids.simulation import diagnosis
 from soids.simulation.diagnosis import (
-    TERMS,
     Watched,
     diagnose,
     exploration,
@@ -197,14 +196,16 @@ def some_progress(rng):
 def test_the_larger_term_is_the_rate(name):
     rng = np.random.default_rng(1)
     for progress in (some_progress(rng) for _ in range(200)):
-        assert rates.RATES[name](progress) == pytest.approx(min(0.5, max(TERMS[name](progress))))
+        assert rates.RATES[name](progress) == pytest.approx(
+            min(0.5, max(rates.TERMS[name](progress)))
+        )
 
 
-@pytest.mark.parametrize("name", TERMS)
+@pytest.mark.parametrize("name", rates.TERMS)
 def test_the_regime_names_the_term_in_force(name):
     rng, told = np.random.default_rng(2), set()
     for progress in (some_progress(rng) for _ in range(500)):
-        rich, poor = TERMS[name](progress)
+        rich, poor = rates.TERMS[name](progress)
         said = regime(name, progress)
         capped = rates.RATES[name](progress) == 0.5 or max(rich, poor) >= 0.5
         assert said == ("cap" if capped else "data-poor" if poor > rich else "data-rich")

@@ -10,11 +10,12 @@ import numpy as np
 import psutil
 import pytest
 from distributed import LocalCluster
+from threadpoolctl import threadpool_info
 
 from soids.simulation.engines import DEATHS, EngineError, on_dask, on_processes
 from soids.simulation.store import Outcome
 from soids.simulation.trial import Player, Problem, Trial
-from soids.simulation.worker import Failure, Post, perform
+from soids.simulation.worker import Failure, Post, one_thread, perform
 
 HERE = str(Path(__file__).parent)
 POST = Post(HERE)
@@ -73,24 +74,49 @@ def test_trials_of_a_worker_that_was_killed_are_played_again(engine, cluster, tm
     assert all(isinstance(outcome, Outcome) for outcome in outcomes.values())
 
 
-def test_workers_that_keep_dying_are_given_up_after_what_they_finished():
-    trials = [Trial(PAPER, stranger("Stubborn"), 0), Trial(PAPER, stranger("Doomed"), 0)]
-    played = on_processes(trials, POST, 1)
-    assert next(played)[0] == trials[0]
-    with pytest.raises(EngineError, match=f"{DEATHS} workers died in a row"):
-        next(played)
-
-
-def test_on_a_cluster_a_trial_that_kills_its_workers_fails_alone(cluster):
+@pytest.mark.parametrize("engine", ["processes", "dask"])
+def test_a_trial_that_kills_its_workers_fails_alone(engine, cluster):
     trials = [Trial(PAPER, stranger("Doomed"), 0), Trial(PAPER, stranger("Stubborn"), 0)]
-    outcomes = collected(on_dask(trials, POST, cluster.scheduler_address))
+    played = (
+        on_processes(trials, POST, 2)
+        if engine == "processes"
+        else on_dask(trials, POST, cluster.scheduler_address)
+    )
+    outcomes = collected(played)
     assert "died" in outcomes[trials[0]].reason
     assert isinstance(outcomes[trials[1]], Outcome)
 
 
+def test_workers_that_only_die_are_given_up():
+    trials = [Trial(PAPER, stranger("Doomed", index=index), 0) for index in range(5)]
+    with pytest.raises(EngineError, match=f"{DEATHS} workers died, and no trial is finished"):
+        collected(on_processes(trials, POST, 2))
+
+
+def test_threads_of_one_worker_take_turns():
+    def limits():
+        return [pool["num_threads"] for pool in threadpool_info()]
+
+    seen = []
+
+    def play():
+        with one_thread():
+            time.sleep(0.2)
+            seen.append(limits())
+
+    threads = [threading.Thread(target=play) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 3
+    assert all(set(counts) <= {1} for counts in seen)
+
+
 @pytest.mark.parametrize("engine", ["processes", "dask"])
 def test_a_policy_that_raises_is_an_outcome_in_one_line(engine, cluster):
-    trials = [Trial(PAPER, stranger("Raising"), 0), Trial(PAPER, stranger("Stubborn", index=7), 0)]
+    names = [("Raising", 0), ("Stubborn", 7), ("Leaving", 0)]
+    trials = [Trial(PAPER, stranger(name, index=index), 0) for name, index in names]
     played = (
         on_processes(trials, POST, 2)
         if engine == "processes"
@@ -98,6 +124,7 @@ def test_a_policy_that_raises_is_an_outcome_in_one_line(engine, cluster):
     )
     outcomes = collected(played)
     assert outcomes[trials[0]] == Failure("ArithmeticError: lost")
+    assert outcomes[trials[2]] == Failure("SystemExit: 3")
     assert set(outcomes[trials[1]].trace.chosen.tolist()) == {7}
 
 

@@ -32,7 +32,10 @@ seeds = 1
 
 
 @pytest.fixture
-def read(tmp_path):
+def read(tmp_path, monkeypatch):
+    (tmp_path / "broken.py").write_text("class Policy(")
+    monkeypatch.syspath_prepend(tmp_path)
+
     def reading(text, **flags):
         path = tmp_path / "two.toml"
         path.write_text(textwrap.dedent(text))
@@ -69,6 +72,16 @@ def test_quick_and_full_play_what_the_file_says(read):
     assert {problem.horizon for problem in quick.problems} == {7}
     assert quick.seeds == (0,)
     assert read(FILE, full=True).players[0][-1].label == "Late"
+
+
+def test_settings_that_are_nearly_equal_keep_their_labels_apart(read):
+    text = FILE.replace("[1.0, 3.0]", "{ by = 'dimension', 20 = [0.1234567, 0.1234568], 40 = 1 }")
+    first, second = read(text).players
+    assert [p.label for p in first if p.policy == "linucb"] == [
+        "LinUCB, alpha = 0.1234567",
+        "LinUCB, alpha = 0.1234568",
+    ]
+    assert [p.label for p in second if p.policy == "linucb"] == ["LinUCB"]
 
 
 def test_seeds_may_be_listed_and_horizons_swept(read):
@@ -143,6 +156,18 @@ def test_several_bandits_are_told_apart_by_title_or_family(read):
             "plot.x must be .* did you mean 'dimension'",
         ),
         ("[quick]", '[plot]\nbounds = "no"\n[quick]', "plot.bounds must be True or False"),
+        (
+            "LinUCB = {",
+            '"LinUCB, alpha = 1" = { policy = "uniform" }\nLinUCB = {',
+            "label .* twice",
+        ),
+        ("alpha = [1.0, 3.0]", "alpha = [1.0, 1.0]", "got 'LinUCB, alpha = 1' twice"),
+        ("[20, 40]", "[20, 20]", "bandits must each have a title .* 'dimension = 20' twice"),
+        ("alpha = [1.0, 3.0]", "alpha = nan", "policies.LinUCB: settings must be numbers"),
+        ("alpha = [1.0, 3.0]", "alpha = 2020-01-01", "settings must be numbers"),
+        ("[20, 40]", "[20, nan]", "bandit: settings must be numbers"),
+        ('"soids"', '"broken:Policy"', "policies.SOIDS: policy 'broken:Policy' .*never closed"),
+        ('"soids"', '"strangers:Unmakable"', "policies.SOIDS: ZeroDivisionError: oh"),
         ("[quick]", '[plot]\nx = "family"\n[quick]', "plot.x must be one of round, horizon"),
     ],
 )

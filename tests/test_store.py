@@ -59,6 +59,6 @@ def test_a_write_that_fails_leaves_the_old_outcome_and_no_scrap(store, outcome, 
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        store.write(TRIAL, Outcome(outcome.trace, 99.0, "new"))
+        store.write(TRIAL, Outcome(outcome.trace, 99.0, "new", {}))
     assert store.read(TRIAL).seconds == outcome.seconds
     assert [path.name for path in store.path(TRIAL).parent.iterdir()] == ["004.npz"]

@@ -33,6 +33,8 @@ class Progress:
 
 Rate = Callable[[Progress], float]
 
+CAP = 0.5  # of every rate with a name
+
 
 def constant(value: float) -> Rate:
     """The same learning rate in every round."""
@@ -45,17 +47,21 @@ def experiment(progress: Progress) -> float:
     >>> round(experiment(Progress(rounds=1000, dimension=100, sparsity=10)), 4)
     0.0047
     """
+    return min(CAP, max(experiment_terms(progress)))
+
+
+def experiment_terms(progress: Progress) -> tuple[float, float]:
+    """The terms of that schedule for many data and for few."""
     t, d, s = progress.rounds, progress.dimension, progress.sparsity
     if t == 0:
-        return 0.5
+        return math.inf, math.inf
     log = math.log(math.e * d * t / s)
-    few: float = (log / t) ** (2 / 3)
-    return min(0.5, 0.1 * max(math.sqrt(s * log / (d * t)), few))
+    return 0.1 * math.sqrt(s * log / (d * t)), 0.1 * float((log / t) ** (2 / 3))
 
 
 def balanced(progress: Progress) -> float:
     """Twice the schedule of the experiments, the default where a radius is told."""
-    return min(0.5, 2.0 * experiment(progress))
+    return min(CAP, 2.0 * experiment(progress))
 
 
 def cautious(progress: Progress) -> float:
@@ -66,7 +72,7 @@ def cautious(progress: Progress) -> float:
     """
     fading = math.sqrt(50.0 / max(50, progress.rounds))
     share: float = (progress.sparsity / 8.0) ** (2 / 3)
-    return min(0.5, share * fading * experiment(progress))
+    return min(CAP, share * fading * experiment(progress))
 
 
 def rich(progress: Progress) -> float:
@@ -82,17 +88,27 @@ def poor(progress: Progress) -> float:
 
 def theorem2(progress: Progress) -> float:
     """The rate of Theorem 2: the larger of the two, at most one half."""
-    return min(0.5, max(rich(progress), poor(progress)))
+    return min(CAP, max(theorem2_terms(progress)))
+
+
+def theorem2_terms(progress: Progress) -> tuple[float, float]:
+    """Theorem 2's rates for many data and for few."""
+    return rich(progress), poor(progress)
 
 
 def theorem3(progress: Progress) -> float:
     """The rate of Theorem 3, driven by the information ratios of the policies played so far."""
-    s, d = progress.sparsity, progress.dimension
+    return min(CAP, max(theorem3_terms(progress)))
+
+
+def theorem3_terms(progress: Progress) -> tuple[float, float]:
+    """Theorem 3's rates for many data and for few."""
+    s, d, c_min = progress.sparsity, progress.dimension, progress.c_min
     many = math.sqrt(s / (2.0 * d + progress.ratios))
-    if progress.c_min == 0.0:
-        return min(0.5, many)
-    few = s / (3.0 * math.sqrt(6.0) * s / math.sqrt(progress.c_min) + progress.root_ratios)
-    return min(0.5, max(many, float(few ** (2 / 3))))
+    if c_min == 0.0:
+        return many, 0.0
+    few = s / (3.0 * math.sqrt(6.0) * s / math.sqrt(c_min) + progress.root_ratios)
+    return many, float(few ** (2 / 3))
 
 
 # The formulas of Theorem 2, by plain numbers. The sparsity may be a belief, hence a fraction.
@@ -121,6 +137,14 @@ def poor_rate(dimension: int, sparsity: float, rounds: int, c_min: float) -> flo
     inner = cost * math.sqrt(c_min) / (rounds * math.sqrt(sparsity))
     return float(inner ** (2 / 3) / (4.0 * 6.0 ** (1 / 3)))
 
+
+TERMS: dict[str, Callable[[Progress], tuple[float, float]]] = {  # many data, few data
+    "balanced": experiment_terms,
+    "cautious": experiment_terms,
+    "experiment": experiment_terms,
+    "theorem2": theorem2_terms,
+    "theorem3": theorem3_terms,
+}
 
 RATES: dict[str, Rate] = {
     "balanced": balanced,

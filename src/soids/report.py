@@ -19,6 +19,7 @@ from soids.files import write_whole
 from soids.plots.canvas import REMEDY, played, seeds_in_words
 from soids.plots.curves import log_limits
 from soids.plots.looks import lighter, looks
+from soids.plots.sweep import spoken_slope
 from soids.simulation.comparison import (
     BETTER,
     WORSE,
@@ -183,7 +184,7 @@ def drawn_sweeps(
                 "mean": short(line.mean),
                 "low": short(line.low),
                 "high": short(line.high),
-                "slope": None if math.isnan(line.slope) else round(line.slope, 2),
+                "slope": None if math.isnan(line.slope) else spoken_slope(line),
             }
         )
     return list(groups.values())

@@ -77,7 +77,7 @@ def hypercube(
     """
     rng = generator(seed)
     theta = scattered(dimension, sparsity, radius, rng)
-    if 2.0**dimension <= as_count(actions, "actions"):
+    if 2**dimension <= as_count(actions, "actions"):
         corners = np.array(list(itertools.product([-1.0, 1.0], repeat=dimension)))
     else:
         corners = rng.choice([-1.0, 1.0], (actions, dimension))

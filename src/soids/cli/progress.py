@@ -82,7 +82,7 @@ class Progress:
                 ProgressBar(float(horizons.sum()), float(rounds.sum())),
                 f"{rounds.sum():.0f}",
                 f"{np.count_nonzero(rounds == horizons)}/{len(rows)}",
-                f"{regret[started].mean():.0f}" if started.any() else "",
+                f"{np.nanmean(regret[started]):.0f}" if np.isfinite(regret[started]).any() else "",
             )
         return table
 

@@ -15,8 +15,7 @@ from soids.report import write_report
 from soids.simulation import tables
 from soids.simulation.comparison import policies_of, summarise
 from soids.simulation.experiment import Experiment
-from soids.simulation.panels import Panel, gather
-from soids.simulation.provenance import versions
+from soids.simulation.panels import Panel, gather, versions_of
 from soids.simulation.store import Store
 
 
@@ -42,8 +41,9 @@ def publish(experiment: Experiment, folder: Path, console: Console) -> None:
         console.print(f"[yellow]No figure and no report: {escape(str(error))}[/]")
         return
     console.print(
-        f"[bold]{folder / 'report.html'}[/] has all of it, "
-        f"{folder / experiment.name}.png and .pdf the figure."
+        f"{folder / 'report.html'} has all of it, "
+        f"{folder / experiment.name}.png and .pdf the figure.",
+        markup=False,
     )
 
 
@@ -75,7 +75,7 @@ def draw(experiment: Experiment, panels: list[Panel], folder: Path) -> None:
     flags = "".join(f" --{flag}" for flag in ("quick", "full") if getattr(experiment, flag))
     text = f"# played with{flags}\n\n{experiment.text}" if flags else experiment.text
     page = folder / "report.html"
-    write_report(panels, title, text, versions(), page, setting=setting, bounds=bounds)
+    write_report(panels, title, text, versions_of(panels), page, setting=setting, bounds=bounds)
 
 
 def shown(experiment: Experiment, panels: list[Panel]) -> Table:

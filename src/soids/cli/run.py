@@ -2,10 +2,11 @@
 
 import functools
 import json
-import os
+import math
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, fields
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from loky import cpu_count
 from rich.console import Console
 from rich.markup import escape
 
@@ -23,7 +25,7 @@ from soids.files import write_whole
 from soids.simulation.board import Board
 from soids.simulation.engines import EngineError, Played, on_dask, on_processes
 from soids.simulation.experiment import Experiment
-from soids.simulation.provenance import fingerprint, versions
+from soids.simulation.provenance import fingerprint
 from soids.simulation.store import Store
 from soids.simulation.trial import Trial
 from soids.simulation.worker import Failure, Post
@@ -47,6 +49,7 @@ class Asked:
         return on_processes(trials, post, self.workers)
 
 
+STALE = 600.0  # seconds after which nobody can still be writing a file
 OPTIONS = (
     click.option("--quick", is_flag=True, help="The small version that the file describes."),
     click.option("--full", is_flag=True, help="With the policies that the file calls slow."),
@@ -60,7 +63,7 @@ OPTIONS = (
         show_default=True, help="Where to play: on this machine, or on a Dask cluster.",
     ),
     click.option(
-        "--workers", type=click.IntRange(min=1), default=os.cpu_count(), show_default="cores",
+        "--workers", type=click.IntRange(min=1), default=cpu_count(), show_default="cores",
         help="Processes on this machine, one thread each.",
     ),
     click.option("--scheduler", metavar="ADDRESS", help="Of the cluster, as tcp://HOST:PORT."),
@@ -135,7 +138,6 @@ def prepare(folder: Path, experiment: Experiment, beside: str) -> None:
         "quick": experiment.quick,
         "full": experiment.full,
         "beside": beside,
-        "versions": versions(),
     }
     write_whole(folder / "manifest.json", json.dumps(manifest, indent=2).encode())
 
@@ -146,14 +148,15 @@ def play_missing(
     """Play the trials that have no outcome yet; say how many of a policy failed, and how first."""
     store = Store(folder / "trials")
     trials = list(dict.fromkeys(experiment.trials()))  # two labels may stand for one recipe
-    kept = {} if asked.fresh else {t: o for t in trials if (o := store.read(t)) is not None}
+    kept = {} if asked.fresh else {t: o.code for t in trials if (o := store.read(t)) is not None}
     missing = [trial for trial in trials if trial not in kept]
-    warn_of_other_code({t.player.policy: o.code for t, o in kept.items()}, console)
+    warn_of_other_code(kept, console)
     if kept:
         console.print(f"{len(kept)} of {len(trials)} trials are there already.")
     failures: dict[str, tuple[int, str]] = {}
     if not missing:
         return failures
+    remove_scraps(store.folder)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop as for Ctrl-C
     with tempfile.TemporaryDirectory() as scratch:
         board = Board(Path(scratch) / "board", len(missing))
@@ -165,19 +168,27 @@ def play_missing(
                 if isinstance(outcome, Failure):
                     count, first = failures.get(trial.player.label, (0, outcome.reason))
                     failures[trial.player.label] = count + 1, first
-                    progress.done(trial, 0.0)
+                    progress.done(trial, math.nan)
                 else:
                     store.write(trial, outcome)
                     progress.done(trial, float(outcome.trace.regret.sum()))
     return failures
 
 
-def warn_of_other_code(codes: dict[str, str], console: Console) -> None:
+def remove_scraps(folder: Path) -> None:
+    """Remove what a run that was killed in the midst of writing has left."""
+    for scrap in folder.rglob(".*.npz.*"):
+        if time.time() - scrap.stat().st_mtime > STALE:
+            scrap.unlink(missing_ok=True)
+
+
+def warn_of_other_code(kept: dict[Trial, str], console: Console) -> None:
     """Say if results that are there come from other code than what would be played now."""
-    changed = [policy for policy, code in codes.items() if code != fingerprint(policy)]
+    played = {(trial.player.policy, code) for trial, code in kept.items()}
+    changed = {policy for policy, code in played if code != fingerprint(policy)}
     if changed:
         console.print(
-            f"[yellow]Results of {', '.join(changed)} were played by other code than what is "
+            f"[yellow]Results of {', '.join(sorted(changed))} were played by other code than is "
             "installed now: --fresh plays them again.[/]"
         )
 

@@ -40,7 +40,7 @@ def played_experiment(folder: Path) -> Experiment:
         quick, full = bool(asked["quick"]), bool(asked["full"])
     except (OSError, ValueError, LookupError, TypeError):
         raise Unusable(f"{folder} must be a folder that soids run has written to") from None
-    sys.path.append(beside)  # where a policy that is not ours may be
+    sys.path.insert(0, beside)  # where a policy that is not ours may be
     return replace(load_experiment(folder / "experiment.toml", quick, full), name=name)
 
 

@@ -109,9 +109,15 @@ def label_slopes(axes: "Axes", lines: list[Series], known: dict[str, Look]) -> N
     heights = spread([(math.log(line.mean[-1]) - low) / (high - low) for line in lines], 0.045)
     for line, height in zip(lines, heights, strict=True):
         axes.text(
-            1.02, height, f"{line.slope:.2f}".replace("-", "−"), transform=axes.transAxes,
-            color=known[line.policy].colour, fontsize=8, va="center",
+            1.02, height, spoken_slope(line), transform=axes.transAxes,
+            color=known[line.policy].colour, fontsize=7, va="center",
         )  # fmt: skip
+
+
+def spoken_slope(line: Series) -> str:
+    """A slope and its interval, if there is one."""
+    ends = "" if math.isnan(line.slope_low) else f" [{line.slope_low:.1f}, {line.slope_high:.1f}]"
+    return f"{line.slope:.2f}{ends}".replace("-", "−")
 
 
 def spread(heights: list[float], gap: float) -> list[float]:

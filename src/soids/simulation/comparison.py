@@ -5,6 +5,7 @@ over seeds, and nothing here is random: the same results give the same numbers.
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from soids.simulation.panels import Panel, Runs
 
 RESAMPLES = 4999
 SEED = 0  # of the resampling
+BLOCK = 1_000_000  # numbers resampled at a time
 FEW = 6  # under this many values their resamples cannot reach as far as an interval must
 
 BETTER, WORSE, UNDECIDED = "less regret", "more regret", "no claim"
@@ -35,10 +37,11 @@ class Interval(NamedTuple):
 def interval(values: object, level: float = 0.95) -> Interval:
     """A bootstrap interval of the mean of independent values (N,).
 
-    BCa with the levels widened so that they cover Gaussian values as Student's interval does
-    (Hesterberg 2015); the plain one covers only 90 % at ten seeds where it should
-    95 %. This one stays in the range of the values, where the bootstrap-t runs to many times the
-    worst seed if one in ten is an outlier. For less than six values it is Student's interval.
+    BCa with the levels widened (Hesterberg 2015). At ten seeds and 95 % it covers 94 % of the time
+    for Gaussian values, 92 % for exponential ones, and less the heavier the tail is: the plain one
+    covers 90 % and 88 %. This one stays in the range of the values, where the bootstrap-t runs to
+    many times the worst seed if one in ten is an outlier. For less than six values it is Student's
+    interval.
 
     >>> low, high = interval([3.0, 5.0, 4.0, 6.0, 4.5, 3.5, 5.5, 12.0])
     >>> round(low, 1), round(high, 1)
@@ -47,21 +50,37 @@ def interval(values: object, level: float = 0.95) -> Interval:
     sample = as_floats(values, "values")
     if sample.ndim != 1 or len(sample) == 0:
         raise ValueError(f"values must have shape (N,) with N at least 1, got {sample.shape}")
-    level = as_share(level, "level")
+    # In order, so that it does not matter in which order seeds came.
+    return sorted_interval(tuple(np.sort(sample).tolist()), as_share(level, "level"))
+
+
+@lru_cache(maxsize=10_000)  # tables, figures and reports ask for the same ones
+def sorted_interval(values: tuple[float, ...], level: float) -> Interval:
+    """The interval of values in ascending order."""
+    sample = np.array(values)
     count, mean = len(sample), float(sample.mean())
     if count == 1:
         return Interval(math.nan, math.nan)
-    if np.ptp(sample) == 0.0:
+    if sample[0] == sample[-1]:
         return Interval(float(sample[0]), float(sample[0]))
     reach = float(stdtrit(count - 1, 0.5 + 0.5 * level))
     if count < FEW:
         half = reach * float(sample.std(ddof=1)) / math.sqrt(count)
         return Interval(mean - half, mean + half)
-    picks = np.random.default_rng(SEED).integers(count, size=(RESAMPLES, count))
-    means = sample[picks].mean(axis=1)
+    means = resampled_means(sample)
     ends = corrected_levels(sample, means, reach * math.sqrt(count / (count - 1)))
     low, high = np.quantile(means, ends)
     return Interval(float(low), float(high))
+
+
+def resampled_means(sample: Floats) -> Floats:
+    """The means of samples with replacement, a few at a time where they are large."""
+    rng, means = np.random.default_rng(SEED), np.empty(RESAMPLES)
+    rows = max(1, BLOCK // len(sample))
+    for first in range(0, RESAMPLES, rows):
+        part = means[first : first + rows]
+        part[:] = sample[rng.integers(len(sample), size=(len(part), len(sample)))].mean(axis=1)
+    return means
 
 
 def corrected_levels(sample: Floats, means: Floats, reach: float) -> list[float]:
@@ -170,6 +189,7 @@ def difference(panel: Panel, policy: str, reference: str, level: float = 0.95) -
     ends = interval(paired, level)
     mean = float(paired.mean())
     claim = BETTER if mean < 0.0 else WORSE
+    chance = len(seeds) < FEW and ends.low == ends.high  # a few may well be equal
     return Difference(
         panel=panel.title,
         policy=policy,
@@ -180,7 +200,7 @@ def difference(panel: Panel, policy: str, reference: str, level: float = 0.95) -
         high=ends.high,
         won=int((paired < 0.0).sum()),
         tied=int((paired == 0.0).sum()),
-        verdict=claim if ends.excludes_zero else UNDECIDED,
+        verdict=claim if ends.excludes_zero and not chance else UNDECIDED,
     )
 
 
@@ -220,7 +240,9 @@ def ranked(panels: list[Panel]) -> list[str]:
     """The labels of all policies that have played, by their mean rank in the panels they are in."""
     places: dict[str, list[float]] = {}
     for panel in panels:
-        summaries = sorted(summarise(panel), key=lambda summary: summary.mean)
-        for place, found in enumerate(summaries):
-            places.setdefault(found.policy, []).append(place / len(summaries))
+        means = {
+            policy: runs.final.mean() for policy, runs in panel.runs.items() if len(runs.seeds)
+        }
+        for place, policy in enumerate(sorted(means, key=means.__getitem__)):
+            places.setdefault(policy, []).append(place / len(means))
     return sorted(places, key=lambda policy: sum(places[policy]) / len(places[policy]))

@@ -25,11 +25,10 @@ from soids.policies.posterior import FGTS, SOIDS, Memory, PosteriorPolicy, Spars
 from soids.posteriors import Belief, Gaussian
 from soids.posteriors.smc import ABRUPT, ALIVE, Cloud, aimed, effective_share
 from soids.rates import Progress
-from soids.simulation.play import Trace, facts, play
+from soids.simulation.play import Trace, play, read_decision
 
 INQUIRING = (SOIDS, SparseIDS)  # they minimise the 2-ratio, so both bounds of the lemma hold
 OBEYING = (FGTS, Thompson, LinTS, OracleThompson)  # of these, the bound on the 2-ratio
-CAP = 0.5  # of every named rate
 SURE = 0.95  # inclusion from which a feature counts as found
 ROUNDING = 1e-9  # relative, by which a ratio may exceed its bound
 
@@ -111,7 +110,7 @@ class Watched:
             )  # fmt: skip
             noted = self._note(policy, before, decision)
             self.seen.append(noted | {"regime": regime(policy.rate, progress)})
-        info = facts(decision, len(actions))[2]
+        info = read_decision(decision, len(actions))[2]
         self.expected.append((info.regret, info.gain))
         return decision
 
@@ -272,42 +271,9 @@ def regime(rate: object, progress: Progress) -> str:
     """The term of a named learning rate that is in force; empty for rates without such terms."""
     if rate == "rich":
         return "data-rich"
-    if not isinstance(rate, str) or rate not in TERMS:
+    if not isinstance(rate, str) or rate not in rates.TERMS:
         return ""
-    rich, poor = TERMS[rate](progress)
-    if max(rich, poor, rates.RATES[rate](progress)) >= CAP:
+    rich, poor = rates.TERMS[rate](progress)
+    if max(rich, poor, rates.RATES[rate](progress)) >= rates.CAP:
         return "cap"
     return "data-poor" if poor > rich else "data-rich"
-
-
-def experiment_terms(progress: Progress) -> tuple[float, float]:
-    """The terms of `soids.rates.experiment`, data-rich and data-poor."""
-    t, d, s = progress.rounds, progress.dimension, progress.sparsity
-    if t == 0:
-        return CAP, CAP
-    log = math.log(math.e * d * t / s)
-    return 0.1 * math.sqrt(s * log / (d * t)), 0.1 * float((log / t) ** (2 / 3))
-
-
-def theorem2_terms(progress: Progress) -> tuple[float, float]:
-    """The terms of `soids.rates.theorem2`."""
-    return rates.rich(progress), rates.poor(progress)
-
-
-def theorem3_terms(progress: Progress) -> tuple[float, float]:
-    """The terms of `soids.rates.theorem3`."""
-    s, c_min = progress.sparsity, progress.c_min
-    rich = math.sqrt(s / (2.0 * progress.dimension + progress.ratios))
-    if c_min == 0.0:
-        return rich, 0.0
-    few = s / (3.0 * math.sqrt(6.0) * s / math.sqrt(c_min) + progress.root_ratios)
-    return rich, float(few ** (2 / 3))
-
-
-TERMS: dict[str, Callable[[Progress], tuple[float, float]]] = {
-    "balanced": experiment_terms,
-    "cautious": experiment_terms,
-    "experiment": experiment_terms,
-    "theorem2": theorem2_terms,
-    "theorem3": theorem3_terms,
-}

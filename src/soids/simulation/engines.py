@@ -5,12 +5,14 @@ dies is replaced and its trials are played again; a policy that raises is a ``Fa
 outcomes. Closing the generator stops all workers at once.
 """
 
+import logging
 import os
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Generator, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
@@ -22,7 +24,8 @@ from soids.simulation.worker import Failure, Post, perform
 
 Played = Generator[tuple[Trial, Outcome | Failure], None, None]
 
-DEATHS = 3  # workers lost in a row, without a trial between them, before we give up
+DEATHS = 3  # workers lost, without a trial finished, before we give up
+AHEAD = 2  # trials handed to each worker, so that none waits for the next
 ONE_THREAD = {
     name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 }  # fmt: skip
@@ -32,26 +35,40 @@ class EngineError(RuntimeError):
     """There is nobody left to play, or nobody to begin with."""
 
 
-def on_processes(trials: Sequence[Trial], post: Post, workers: int | None = None) -> Played:
-    """Play on processes of this machine, one thread each; as many as cores unless told."""
-    left = dict(enumerate(trials))
-    deaths = 0
-    while left:
+def on_processes(trials: Sequence[Trial], post: Post, workers: int) -> Played:
+    """Play on processes of this machine, one thread each.
+
+    If one dies, all that may have killed it are played again at the end, one by one: then the
+    guilty is known, and fails alone.
+    """
+    waiting, suspects = deque(enumerate(trials)), deque[tuple[int, Trial]]()
+    finished = deaths = 0
+    while waiting or suspects:
+        alone = not waiting
+        queue, crew = (suspects, 1) if alone else (waiting, min(workers, len(waiting)))
         pool = ProcessPoolExecutor(
-            workers or os.cpu_count(), initializer=follow, initargs=(os.getpid(),), env=ONE_THREAD
+            crew, initializer=follow, initargs=(os.getpid(),), env=ONE_THREAD
         )
+        playing: dict[Any, tuple[int, Trial]] = {}
         try:
-            futures = {pool.submit(perform, trial, post, row): row for row, trial in left.items()}
-            for future in as_completed(futures):
-                outcome = future.result()
-                yield left.pop(futures.pop(future)), outcome  # kept by nobody here
-                deaths = 0
+            while queue or playing:
+                while queue and len(playing) < (1 if alone else AHEAD * crew):
+                    row, trial = queue.popleft()
+                    playing[pool.submit(perform, trial, post, row)] = row, trial
+                for future in wait(playing, return_when=FIRST_COMPLETED).done:
+                    outcome = future.result()
+                    _, trial = playing.pop(future)
+                    finished += 1
+                    yield trial, outcome
         except BrokenProcessPool as error:
             deaths += 1
-            if deaths == DEATHS:
-                raise EngineError(
-                    f"{deaths} workers died in a row, out of memory? Try fewer --workers"
-                ) from error
+            if not finished and deaths == DEATHS:
+                raise EngineError(f"{deaths} workers died, and no trial is finished") from error
+            if alone:
+                ((_, trial),) = playing.values()
+                yield trial, Failure("its worker died, out of memory?")
+            else:
+                suspects.extend(playing.values())
         finally:
             pool.shutdown(kill_workers=True)  # they would play their trials to the end
 
@@ -69,8 +86,9 @@ def follow(master: int) -> None:
 
 
 def on_dask(trials: Sequence[Trial], post: Post, scheduler: str) -> Played:
-    """Play on the workers of a Dask cluster, which need soids installed and nothing else."""
+    """Play on the workers of a Dask cluster, which need soids and what else the policies need."""
     distributed = import_distributed()
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is said here
     try:
         client = distributed.Client(scheduler, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -85,9 +103,13 @@ def on_dask(trials: Sequence[Trial], post: Post, scheduler: str) -> Played:
             for future in distributed.as_completed(list(futures), loop=client.loop):
                 trial = futures.pop(future)
                 try:
-                    yield trial, future.result()
-                except distributed.KilledWorker as error:
-                    yield trial, Failure(f"its workers died: {error}".partition("\n")[0])
+                    outcome = future.result()
+                except distributed.KilledWorker:
+                    outcome = Failure("its workers died, out of memory?")
+                except Exception as error:  # what travels between machines may be lost in many ways
+                    line = f"{type(error).__name__}: {error}".partition("\n")[0]
+                    raise EngineError(f"the cluster was lost: {line}") from error
+                yield trial, outcome
         finally:
             client.cancel(list(futures))
 

@@ -30,6 +30,7 @@ import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import date, time
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,8 @@ class Experiment:
                 bandit = problem.make(self.seeds[0])
             for player in players:
                 with located(f"policies.{player.label}"):
+                    names = [*player.settings, *player.told]
+                    check_settings(policy_called(player.policy), names, passed=("dimension",))
                     player.make(bandit, problem.horizon)
 
 
@@ -87,8 +90,11 @@ def located(place: str) -> Iterator[None]:
     """Say where in the experiment an error comes from."""
     try:
         yield
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
+    except Exception as error:  # of a policy that may be anyone's
+        line = str(error).partition("\n")[0]
+        raise ValueError(f"{place}: {type(error).__name__}: {line}") from None
 
 
 def read_experiment(path: Path, quick: bool = False, full: bool = False) -> Experiment:
@@ -131,6 +137,9 @@ def parse_experiment(
     )
     if not players[0]:
         raise ValueError("policies are all slow = true: they are played with --full only")
+    for found in players:
+        only_once([player.label for player in found], "policies", "label")
+    only_once([problem.title for problem in problems], "bandits", "title")
     x, bounds = plot.get("x", "round"), as_flag(plot.get("bounds", False), "plot.bounds")
     for problem in problems:
         check_plot(x, bounds, problem)
@@ -198,15 +207,13 @@ def parse_players(label: str, entry: Mapping[str, Any], problem: Problem) -> Ite
         fixed = {name: depending(value, name, problem) for name, value in settings.items()}
         for chosen in sweep(fixed):
             policy = chosen.pop("policy")
-            make = policy_called(policy)
-            check_settings(make, [*chosen, *told], passed=("dimension",))
             twice = set(told) & set(chosen)
             if twice:
                 raise ValueError(f"{twice.pop()} must be told or set, not both")
             swept = [
-                f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
+                f"{name} = {short(value)}"
                 for name, value in chosen.items()
-                if isinstance(settings[name], list) and len(settings[name]) > 1
+                if len(as_choices(fixed[name])) > 1
             ]
             yield Player(policy, tuple(told), chosen, ", ".join([label, *swept]))
 
@@ -251,7 +258,23 @@ def as_choices(value: Any) -> list[Any]:
     """The values of a sweep; what is no list is its own only choice."""
     if value == []:
         raise ValueError("a sweep must hold at least one value, got []")
-    return value if isinstance(value, list) else [value]
+    choices = value if isinstance(value, list) else [value]
+    for one in choices:
+        if isinstance(one, date | time) or one != one:
+            raise ValueError(f"settings must be numbers, texts, lists or tables, got {one}")
+    return choices
+
+
+def short(value: object) -> str:
+    """A value for a label: 1.0 is 1, but what is not round keeps all its digits."""
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+def only_once(names: list[str], kind: str, what: str) -> None:
+    """Refuse what tables and figures could not tell apart."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{kind} must each have a {what} of their own, got {twice!r} twice")
 
 
 def as_table(value: object, where: str) -> Mapping[str, Any]:

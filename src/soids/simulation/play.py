@@ -50,20 +50,22 @@ def play(
     streams = np.random.SeedSequence(as_count(seed, "seed", 0)).spawn(2)
     world, mind = (np.random.default_rng(stream) for stream in streams)
     noise = bandit.draw_noise(horizon, world)
-    rounds = []
+    chosen = np.empty(horizon, dtype=np.int64)
+    facts = np.empty((5, horizon))
     for t in range(horizon):
         decision = policy.choose(bandit.actions, mind)
-        index, probability, info = facts(decision, len(bandit.actions))
+        index, probability, info = read_decision(decision, len(bandit.actions))
         reward = float(bandit.means[index] + noise[t])
         policy.observe(decision, reward)
         regret = float(bandit.gaps[index])
-        rounds.append((index, reward, regret, probability, info.ratio, info.rate))
+        chosen[t] = index
+        facts[:, t] = reward, regret, probability, info.ratio, info.rate
         if on_round is not None:
             on_round(t, regret)
-    return Trace(*(np.array(column) for column in zip(*rounds, strict=True)))
+    return Trace(chosen, *facts)
 
 
-def facts(decision: object, actions: int) -> tuple[int, float, Information]:
+def read_decision(decision: object, actions: int) -> tuple[int, float, Information]:
     """What a decision says; a bare index, which is enough for a policy of others, says no more."""
     if isinstance(decision, Decision):
         return decision.index, decision.probability, decision.info

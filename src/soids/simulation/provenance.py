@@ -9,6 +9,7 @@ from pathlib import Path
 
 import soids
 
+ONLOOKERS = ("cli", "plots", "report.py", "gym.py")  # of the package, these have no part in play
 LIBRARIES = ("soids", "numpy", "scipy", "numba", "scikit-learn")
 
 
@@ -22,7 +23,11 @@ def versions() -> dict[str, str]:
 def fingerprint(policy: str) -> str:
     """A hash of the code that plays: ours, and the module of a policy that is not ours."""
     package = Path(soids.__file__).parent
-    files = sorted(package.rglob("*.py"))
+    files = [
+        path
+        for path in sorted(package.rglob("*.py"))
+        if path.relative_to(package).parts[0] not in ONLOOKERS
+    ]
     module = policy.partition(":")[0] if ":" in policy else None
     if module is not None:
         source = importlib.import_module(module).__file__

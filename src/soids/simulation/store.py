@@ -27,6 +27,7 @@ class Outcome:
     trace: Trace
     seconds: float  # processor time to choose and learn, over all rounds
     code: str  # fingerprint of what played it
+    versions: dict[str, str]  # of the libraries it was played with
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Store:
             "recipe": trial.recipe,
             "seconds": outcome.seconds,
             "code": outcome.code,
+            "versions": outcome.versions,
         }
         text = np.frombuffer(json.dumps(description).encode(), dtype=np.uint8)
         buffer = io.BytesIO()
@@ -71,4 +73,5 @@ def read_outcome(path: Path) -> tuple[dict[str, Any], Outcome]:
         if description["format"] != FORMAT:
             raise ValueError(f"{path} must have format {FORMAT}, got {description['format']!r}")
         trace = Trace(*(archive[name] for name in Trace._fields))
-    return description["recipe"], Outcome(trace, description["seconds"], description["code"])
+    names = ("seconds", "code", "versions")
+    return description["recipe"], Outcome(trace, *(description[name] for name in names))

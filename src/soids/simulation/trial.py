@@ -123,10 +123,10 @@ def policy_called(name: str) -> Callable[..., Any]:
         )
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+    except Exception as error:  # a module of others may raise anything
         raise ValueError(
             f"policy {name!r} must be a class that can be imported from here or from the "
-            f"experiment's folder: {error}"
+            f"experiment's folder: {str(error).partition(chr(10))[0]}"
         ) from None
     if not callable(found):
         raise ValueError(f"policy {name!r} must be a class with choose and observe")

@@ -1,6 +1,7 @@
 """What a worker does: play one trial on one thread."""
 
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -12,11 +13,12 @@ from threadpoolctl import threadpool_limits
 
 from soids.simulation.board import EVERY, Board
 from soids.simulation.play import play
-from soids.simulation.provenance import fingerprint
+from soids.simulation.provenance import fingerprint, versions
 from soids.simulation.store import Outcome
 from soids.simulation.trial import Trial
 
-WARM: set[str] = set()  # policies that this process has compiled: what no clock should measure
+ALONE = threading.Lock()  # limits on threads hold for the whole process, and so for one trial
+WARM: set[str] = set()  # policies that have compiled in this process, before a clock was started
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ def perform(trial: Trial, post: Post, row: int) -> Outcome | Failure:
     try:
         with one_thread():
             return played(trial, post.board, row)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Failure(f"{type(error).__name__}: {error}".partition("\n")[0])
 
 
@@ -51,7 +53,7 @@ def one_thread() -> Iterator[None]:
     fail, since that is what experiments are for.
     """
     numba.set_num_threads(1)
-    with threadpool_limits(1), warnings.catch_warnings():
+    with ALONE, threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         yield
 
@@ -75,4 +77,5 @@ def played(trial: Trial, board: Board | None, row: int) -> Outcome:
     policy = player.make(bandit, problem.horizon)
     began = time.thread_time()
     trace = play(bandit, policy, problem.horizon, trial.seed, tell)
-    return Outcome(trace, time.thread_time() - began, fingerprint(player.policy))
+    seconds = time.thread_time() - began
+    return Outcome(trace, seconds, fingerprint(player.policy), versions())
