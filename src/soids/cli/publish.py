@@ -18,6 +18,8 @@ from soids.simulation.experiment import Experiment
 from soids.simulation.panels import Panel, gather, versions_of
 from soids.simulation.store import Store
 
+MANY = 8  # columns of a table in a terminal
+
 
 def read_results(folder: Path) -> tuple[Experiment, list[Panel]]:
     """The experiment that was run into a folder, and the outcomes that are there."""
@@ -87,11 +89,14 @@ def shown(experiment: Experiment, panels: list[Panel]) -> Table:
         pad_edge=False,
     )
     heads, rows = tables.grid(panels)
+    times = {found.policy: f"{found.milliseconds:.2f}" for found in summarise(panels[-1])}
+    heads.append("ms")
+    for row in rows:
+        row.append(times.get(row[0], ""))
+    if len(heads) > MANY:  # more problems than fit side by side
+        heads, *rows = map(list, zip(heads, *rows, strict=True))
     for number, head in enumerate(heads):
         table.add_column(escape(head), justify="right" if number else "left")
-    table.add_column("ms", justify="right")
-    times = {found.policy: found.milliseconds for found in summarise(panels[-1])}
     for row in rows:
-        time = f"{times[row[0]]:.2f}" if row[0] in times else ""
-        table.add_row(*map(escape, row), time)
+        table.add_row(*map(escape, row))
     return table
