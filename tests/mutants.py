@@ -23,7 +23,7 @@ class Bug(NamedTuple):
     file: str
     right: str
     wrong: str
-    of_baseline: bool = False  # judged by the baselines' own tests
+    kind: str = "sampler"  # whose tests judge
 
 
 BUGS = (
@@ -110,110 +110,187 @@ BUGS = (
         "regression/ridge.py",
         "math.sqrt(penalty) * norm",
         "norm",
-        of_baseline=True,
+        kind="baseline",
     ),
     Bug(
         "scikit-learn's factor of two",
         "regression/lasso.py",
         "alpha = 0.5 * penalty",
         "alpha = penalty",
-        of_baseline=True,
+        kind="baseline",
     ),
     Bug(
         "half a confidence width",
         "regression/conversion.py",
         "2.0 / (eta * (1.0 - eta))",
         "1.0 / (eta * (1.0 - eta))",
-        of_baseline=True,
+        kind="baseline",
     ),
     Bug(
         "evidence lost in resampling",
         "posteriors/smc.py",
         "log_mass=cloud.log_mass + gained",
         "log_mass=cloud.log_mass",
-        of_baseline=True,
+        kind="baseline",
     ),
     Bug(
         "pilot forgotten",
         "regression/popart.py",
         "start + samples.pulls * residuals",
         "samples.pulls * residuals",
-        of_baseline=True,
+        kind="baseline",
     ),
     Bug(
         "information punished",
         "policies/estimation.py",
         "regret - gamma * nats",
         "regret + gamma * nats",
-        of_baseline=True,
+        kind="baseline",
     ),
     Bug(
         "rounds left out of empirical Bayes",
         "regression/empirical_bayes.py",
-        "alpha_1=shape + 0.5 * (evidence.rounds - len(rows))",
-        "alpha_1=shape",
-        of_baseline=True,
+        "noise = (evidence.rounds - determined + 2.0 * shape)",
+        "noise = (len(spectrum) - determined + 2.0 * shape)",
+        kind="baseline",
     ),
     Bug(
         "reward for prediction",
         "policies/otcs.py",
         "prediction = self.forecaster.predict(settled.action)",
         "prediction = value",
-        of_baseline=True,
+        kind="baseline",
     ),
     Bug(
         "hasty elimination",
         "policies/elimination.py",
         "- 2.0 * self._accuracy",
         "- 0.02 * self._accuracy",
-        of_baseline=True,
+        kind="baseline",
     ),
     Bug(
         "late phase rewards counted twice",
         "policies/committing.py",
         "< phase.due:",
         "< phase.due + 1:",
-        of_baseline=True,
+        kind="baseline",
     ),
     Bug(
         "false certificate",
         "designs/__init__.py",
         "smallest**2 / answer.bound)",
         "smallest**2 / answer.total)",
-        of_baseline=True,
+        kind="baseline",
     ),
     Bug(
         "drift uphill",
         "kernels/langevin.py",
         "- slope.drift[j] -",
         "+ slope.drift[j] -",
-        of_baseline=True,
+        kind="baseline",
     ),
     Bug(
         "dimension for sparsity in a bound",
         "theory.py",
         "30.0 * (cost * sparsity / c_min)",
         "30.0 * (cost * dimension / c_min)",
-        of_baseline=True,
+        kind="baseline",
     ),
     Bug(
         "witness of the wrong side",
         "conditions.py",
         "(thetas @ dense.T).max(axis=1) > (thetas @ sparse.T)",
         "(thetas @ dense.T).min(axis=1) > (thetas @ sparse.T)",
-        of_baseline=True,
+        kind="baseline",
+    ),
+    Bug(
+        "outcomes of another recipe are taken",
+        "simulation/store.py",
+        "return outcome if recipe == trial.recipe else None",
+        "return outcome",
+        kind="harness",
+    ),
+    Bug(
+        "seeds share their luck",
+        "simulation/worker.py",
+        "trace = play(bandit, policy, problem.horizon, trial.seed, tell)",
+        "trace = play(bandit, policy, problem.horizon, 0, tell)",
+        kind="harness",
+    ),
+    Bug(
+        "told what was not asked for",
+        "simulation/trial.py",
+        "told = {name: truth[name] for name in self.told}",
+        "told = {name: truth[name] for name in self.told[:1]}",
+        kind="harness",
+    ),
+    Bug(
+        "horizon left out of a trial's key",
+        "simulation/trial.py",
+        'del recipe["seed"]',
+        'del recipe["seed"], recipe["horizon"]',
+        kind="harness",
+    ),
+    Bug(
+        "differences not paired",
+        "simulation/comparison.py",
+        "paired = ours.final[here] - theirs.final[there]",
+        "paired = ours.final[here] - theirs.final[there[::-1]]",
+        kind="harness",
+    ),
+    Bug(
+        "levels not widened",
+        "simulation/comparison.py",
+        "reach * math.sqrt(count / (count - 1))",
+        "1.96",
+        kind="harness",
+    ),
+    Bug(
+        "suspects forgotten",
+        "simulation/engines.py",
+        "suspects.extend(playing.values())",
+        "suspects.extend([])",
+        kind="harness",
+    ),
+    Bug(
+        "workers outlive their master",
+        "simulation/engines.py",
+        "pool.shutdown(kill_workers=True)",
+        "pool.shutdown(wait=False)",
+        kind="harness",
+    ),
+    Bug(
+        "a column too many in the curves",
+        "simulation/panels.py",
+        "outcome.trace.regret.cumsum()[rounds - 1]",
+        "outcome.trace.regret.cumsum()[rounds - 2]",
+        kind="harness",
+    ),
+    Bug(
+        "heavy tails too wide",
+        "bandits/bandit.py",
+        "math.sqrt((self.degrees - 2.0) / self.degrees)",
+        "1.0",
+        kind="harness",
     ),
 )
-JUDGES = (
-    "test_exactness.py", "test_unknowns.py", "test_smc.py", "test_kernels_sparse.py",
-    "test_geweke.py", "test_calibration.py", "test_policies.py",
-)  # fmt: skip
-BASELINE_JUDGES = (
-    "test_ridge.py", "test_lasso.py", "test_empirical_bayes.py", "test_popart.py",
-    "test_conversion.py", "test_confidence.py", "test_committing.py", "test_estimation.py",
-    "test_linear.py", "test_theory.py", "test_conditions.py", "test_designs.py", "test_otcs.py",
-    "test_forecaster.py", "test_kernels_langevin.py", "test_langevin.py", "test_smc.py",
-)  # fmt: skip
+JUDGES = {
+    "sampler": (
+        "test_exactness.py", "test_unknowns.py", "test_smc.py", "test_kernels_sparse.py",
+        "test_geweke.py", "test_calibration.py", "test_policies.py",
+    ),
+    "baseline": (
+        "test_ridge.py", "test_lasso.py", "test_empirical_bayes.py", "test_popart.py",
+        "test_conversion.py", "test_confidence.py", "test_committing.py", "test_estimation.py",
+        "test_linear.py", "test_theory.py", "test_conditions.py", "test_designs.py",
+        "test_otcs.py", "test_forecaster.py", "test_kernels_langevin.py", "test_langevin.py",
+        "test_smc.py",
+    ),
+    "harness": (
+        "test_store.py", "test_experiment.py", "test_comparison.py", "test_bandits.py",
+        "test_play.py", "test_panels.py", "test_engines.py", "test_run.py",
+    ),
+}  # fmt: skip
 
 
 def caught(bug: Bug) -> bool:
@@ -229,7 +306,7 @@ def caught(bug: Bug) -> bool:
         if text.count(bug.right) != 1:
             raise SystemExit(f"{bug.title}: {bug.file} must hold once: {bug.right!r}")
         path.write_text(text.replace(bug.right, bug.wrong))
-        judges = BASELINE_JUDGES if bug.of_baseline else JUDGES
+        judges = JUDGES[bug.kind]
         result = subprocess.run(
             [sys.executable, "-m", "pytest", "-x", "-q", *(f"tests/{name}" for name in judges)],
             cwd=copy,
