@@ -225,10 +225,10 @@ BUGS = (
         kind="harness",
     ),
     Bug(
-        "horizon left out of a trial's key",
+        "what was told left out of a trial's key",
         "simulation/trial.py",
         'del recipe["seed"]',
-        'del recipe["seed"], recipe["horizon"]',
+        'del recipe["seed"], recipe["policy"]["told"]',
         kind="harness",
     ),
     Bug(
