@@ -288,7 +288,7 @@ JUDGES = {
     ),
     "harness": (
         "test_store.py", "test_experiment.py", "test_comparison.py", "test_bandits.py",
-        "test_play.py", "test_panels.py", "test_engines.py", "test_run.py",
+        "test_play.py", "test_panels.py", "test_worker.py", "test_engines.py", "test_run.py",
     ),
 }  # fmt: skip
 

@@ -19,6 +19,16 @@ class Stubborn:
         assert decision == self.index
 
 
+class Mute:
+    """Chooses, and does not listen."""
+
+    def __init__(self, dimension, sparsity, noise):
+        pass
+
+    def choose(self, actions, rng):
+        return 0
+
+
 class Unmakable:
     """Cannot even be made."""
 

@@ -53,6 +53,11 @@ def test_the_version_is_the_packages():
         (["run", "figur1"], "did you mean 'figure1'?"),
         (["run", "figure1", "--engine", "dask"], "belong together"),
         (["run", "figure1", "--scheduler", "tcp://here:1"], "belong together"),
+        (
+            ["run", "figure1", "--engine", "dask", "--scheduler", "here"],
+            "must be as tcp://HOST:PORT",
+        ),
+        (["run", "."], ". is a folder"),
         (["run", "figure1", "--engine", "ray"], "'ray' is not one of 'processes', 'dask'"),
         (["table", "no_such_folder"], "'no_such_folder' does not exist"),
         (["table", "."], "must be a folder that soids run has written to"),

@@ -137,7 +137,8 @@ def test_every_kind_of_policy_has_a_figure(folder, tmp_path, label):
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ([], "--problem must be one of 'dimension = 20', 'dimension = 10', got none"),
+        ([], "--policy must be one of 'SOIDS', '[b]LinTS[/b]', 'LinUCB, alpha = 1'"),
+        (["--policy", "SOIDS"], "--problem must be one of 'dimension = 10', 'dimension = 20', got"),
         (["--problem", "dimension = 1"], "did you mean 'dimension = 10'?"),
         (["--problem", "dimension = 10"], "--policy must be one of 'SOIDS', '[b]LinTS[/b]', 'LinU"),
         (["--problem", "dimension = 10", "--policy", "SOID"], "did you mean 'SOIDS'?"),

@@ -344,7 +344,7 @@ def test_a_table_says_mean_error_and_worst():
     panel = Panel("d = 20", {}, {"SOIDS": runs([40.0, 50.0, 60.0]), "other": runs([7.0])})
     assert as_markdown([panel]).splitlines()[2:] == [
         "| SOIDS | 50 ± 6 [60] |",
-        "| other | 7.00 |",
+        "| other | 7.00 (1 of 3 seeds) |",
     ]
     close = Panel("d = 20", {}, {"SOIDS": runs([239.5, 239.7, 239.8])})
     assert "| SOIDS | 239.7 ± 0.1 [239.8] |" in as_markdown([close])

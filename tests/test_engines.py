@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 from soids.simulation.engines import DEATHS, EngineError, on_dask, on_processes
 from soids.simulation.store import Outcome
 from soids.simulation.trial import Player, Problem, Trial
-from soids.simulation.worker import Failure, Post, one_thread, perform
+from soids.simulation.worker import Post, one_thread, perform
 
 HERE = str(Path(__file__).parent)
 POST = Post(HERE)
@@ -123,8 +123,10 @@ def test_a_policy_that_raises_is_an_outcome_in_one_line(engine, cluster):
         else on_dask(trials, POST, cluster.scheduler_address)
     )
     outcomes = collected(played)
-    assert outcomes[trials[0]] == Failure("ArithmeticError: lost")
-    assert outcomes[trials[2]] == Failure("SystemExit: 3")
+    failed, left = outcomes[trials[0]], outcomes[trials[2]]
+    assert failed.reason.startswith("ArithmeticError: lost (strangers.py, line ")
+    assert "my way" in failed.details
+    assert left.reason.startswith("SystemExit: 3 (strangers.py")
     assert set(outcomes[trials[1]].trace.chosen.tolist()) == {7}
 
 

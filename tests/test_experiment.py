@@ -72,6 +72,8 @@ def test_quick_and_full_play_what_the_file_says(read):
     assert {problem.horizon for problem in quick.problems} == {7}
     assert quick.seeds == (0,)
     assert read(FILE, full=True).players[0][-1].label == "Late"
+    with pytest.raises(ValueError, match=r"\[quick\] is missing"):
+        read(FILE.partition("[quick]")[0], quick=True)
 
 
 def test_settings_that_are_nearly_equal_keep_their_labels_apart(read):
@@ -140,7 +142,7 @@ def test_several_bandits_are_told_apart_by_title_or_family(read):
         ('"soids"', "7", "policy must be"),
         ('"sparsity", "noise"', '"sparsities"', "told must be a list of sparsity"),
         ('["sparsity", "noise"]', '"noise"', "told must be a list"),
-        ('"sparsity", "noise"', '"support"', "policies.SOIDS: settings are .* got 'support'"),
+        ('"sparsity", "noise"', '"support"', "policies.SOIDS: told: settings are .* got 'support'"),
         ('["sparsity", "noise"]', '["noise"], noise = 2.0', "noise must be told or set, not both"),
         ("alpha = [1.0, 3.0]", "alpha = [1.0, -3.0]", "policies.LinUCB, alpha = -3: alpha must"),
         ("alpha = [1.0, 3.0]", "alhpa = 1.0", "got 'alhpa': did you mean 'alpha'"),
@@ -163,11 +165,13 @@ def test_several_bandits_are_told_apart_by_title_or_family(read):
         ),
         ("alpha = [1.0, 3.0]", "alpha = [1.0, 1.0]", "got 'LinUCB, alpha = 1' twice"),
         ("[20, 40]", "[20, 20]", "bandits must each have a title .* 'dimension = 20' twice"),
-        ("alpha = [1.0, 3.0]", "alpha = nan", "policies.LinUCB: settings must be numbers"),
-        ("alpha = [1.0, 3.0]", "alpha = 2020-01-01", "settings must be numbers"),
-        ("[20, 40]", "[20, nan]", "bandit: settings must be numbers"),
+        ("alpha = [1.0, 3.0]", "alpha = nan", "policies.LinUCB: alpha: must be a number"),
+        ("alpha = [1.0, 3.0]", "alpha = 2020-01-01", "alpha: must be a number"),
+        ("[20, 40]", "[20, nan]", "bandit: dimension: must be a number"),
         ('"soids"', '"broken:Policy"', "policies.SOIDS: policy 'broken:Policy' .*never closed"),
         ('"soids"', '"strangers:Unmakable"', "policies.SOIDS: ZeroDivisionError: oh"),
+        ('title = "Two sizes"', "title = 3", "two.toml: title must be a text, got 3"),
+        ('"soids"', '"strangers:Mute"', "must be an object with observe, Mute has no such method"),
         ("[quick]", '[plot]\nx = "family"\n[quick]', "plot.x must be one of round, horizon"),
     ],
 )

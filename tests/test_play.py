@@ -91,7 +91,7 @@ def test_a_policy_for_another_dimension_is_refused():
 @pytest.mark.parametrize(
     ("bandit", "policy", "message"),
     [
-        (BANDIT, "soids", r"policy must be an object such as SOIDS\(dimension=20\), got 'soids'"),
+        (BANDIT, "soids", r"policy must be an object with choose, str has no such method"),
         (BANDIT, SOIDS, "policy must be an object such as SOIDS"),
         (SOIDS(3), BANDIT, "bandit must be a SparseLinearBandit, got SOIDS"),
     ],

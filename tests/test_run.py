@@ -132,7 +132,8 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_anything_is_played(fi
     (tmp_path / "taken").write_text("a file")
     answer = run(file, tmp_path / "taken" / "out")
     assert answer.returncode == 1
-    assert answer.stderr.startswith("Error: Not a directory")
+    assert answer.stderr.startswith("Error: cannot write to")
+    assert "Not a directory" in answer.stderr
     assert answer.stderr.count("\n") == 1
 
 
@@ -140,7 +141,10 @@ def test_a_policy_that_raises_costs_its_own_trials_only(file, tmp_path):
     file.write_text(FILE.replace("strangers:Slow", "strangers:Raising").replace(", index = 3", ""))
     answer = run(file, tmp_path / "out")
     assert answer.returncode == 1
-    assert "Mine: 6 trials failed: ArithmeticError: lost" in answer.stdout
+    assert "Mine: 6 trials failed: ArithmeticError: lost (strangers.py, line" in answer.stdout
+    assert "6 of 24 trials are missing" in answer.stdout
+    assert "6 of 24 trials are missing" in (tmp_path / "out" / "report.html").read_text()
+    assert (tmp_path / "out" / "failures.txt").read_text().count("Mine, dimension = ") == 6
     assert len(list((tmp_path / "out").rglob("*.npz"))) == TRIALS - 6
     assert (tmp_path / "out" / "report.html").exists()
 
@@ -168,6 +172,10 @@ def test_tables_and_plots_come_from_what_is_there(file, tmp_path):
         answer = runner.invoke(main, ["table", str(out), "--format", form])
         assert answer.exit_code == 0
         assert sign in answer.output
+    next(out.rglob("000.npz")).unlink()
+    answer = runner.invoke(main, ["table", str(out)])
+    assert "1 of 24 trials are missing" in answer.output
+    assert "(2 of 3 seeds)" in answer.output
     for path in out.rglob("*.npz"):
         path.unlink()
     answer = runner.invoke(main, ["table", str(out)])

@@ -29,6 +29,7 @@ from soids.simulation.comparison import (
     curves,
     policies_of,
     ranked,
+    reference_of,
     summarise,
 )
 from soids.simulation.panels import Panel
@@ -48,9 +49,12 @@ def write_report(
     *,
     setting: str | None = None,
     bounds: bool = False,
+    remark: str = "",
 ) -> None:
     """Write the page, whole or not at all; with a ``setting`` that was swept, regret against it."""
-    page = render(panels, title, settings_text, versions, setting=setting, bounds=bounds)
+    page = render(
+        panels, title, settings_text, versions, setting=setting, bounds=bounds, remark=remark
+    )
     write_whole(Path(path), page.encode())
 
 
@@ -62,6 +66,7 @@ def render(
     *,
     setting: str | None = None,
     bounds: bool = False,
+    remark: str = "",
 ) -> str:
     """The page as text, the same for the same panels."""
     try:
@@ -70,7 +75,7 @@ def render(
         raise ImportError(f"{REMEDY} ({error})") from None
     library = packed_plotly()
     panels = played(panels)
-    order, reference = ranked(panels), policies_of(panels)[0]
+    order, reference = ranked(panels), reference_of(panels)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     summaries = [{found.policy: found for found in summarise(panel)} for panel in panels]
@@ -82,6 +87,7 @@ def render(
     ]
     return template.render(
         title=title,
+        remark=remark,
         seeds=seeds_in_words(panels),
         heads=[panel.title for panel in panels],
         reference=reference,
@@ -124,7 +130,7 @@ def drawn(panels: list[Panel], order: list[str], setting: str | None, bounds: bo
             }
             for policy in order
         ],
-        "reference": order.index(policies_of(panels)[0]),
+        "reference": order.index(reference_of(panels)),
         "panels": [drawn_panel(panel, order) for panel in panels],
         "sweeps": [] if setting is None else drawn_sweeps(panels, order, setting, bounds),
     }

@@ -23,6 +23,10 @@ class SparseLinearBandit:
     noise: float = 1.0
     degrees: float = math.inf
 
+    def __repr__(self) -> str:
+        count, dimension = self.actions.shape
+        return f"SparseLinearBandit({count} actions, {dimension} features, noise {self.noise})"
+
     def __post_init__(self) -> None:
         theta = as_floats(self.theta, "theta")
         if theta.ndim != 1 or theta.size == 0:

@@ -5,7 +5,7 @@ import io
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from rich.progress import Progress
 
 from soids.cli.findings import histories, remarks, shown_rounds, tabulate
 from soids.cli.run import reason
-from soids.cli.whereabouts import played_experiment
+from soids.cli.whereabouts import MANIFEST, played_experiment
 from soids.files import write_whole
 from soids.plots import save
 from soids.plots.diagnosis import draw_diagnosis
@@ -88,6 +88,9 @@ def inspect(
 
 def load(path: Path) -> tuple[Trial, Outcome]:
     """The trial in a file, named by its recipe."""
+    for folder in path.resolve().parents:
+        if (folder / MANIFEST).exists():
+            played_experiment(folder)  # which knows where a policy that is not ours may be
     try:
         recipe, outcome = read_outcome(path)
         return Trial.of(recipe), outcome
@@ -102,10 +105,18 @@ def pick(
     folder: Path, policy: str | None, seed: int | None, problem: str | None
 ) -> tuple[Trial, Outcome]:
     """The one trial of an experiment that the options name."""
-    trials = played_experiment(folder).trials()
-    trials = narrowed(trials, "--problem", problem, [t.problem.title for t in trials])
-    trials = narrowed(trials, "--policy", policy, [t.player.label for t in trials])
-    trial = narrowed(trials, "--seed", seed, [t.seed for t in trials])[0]
+    experiment = played_experiment(folder)
+    order = {problem.title: place for place, problem in enumerate(experiment.problems)}
+    trials = sorted(experiment.trials(), key=lambda trial: order[trial.problem.title])
+    asked: list[tuple[str, Any, Callable[[Trial], Any]]] = [
+        ("--policy", policy, lambda trial: trial.player.label),
+        ("--problem", problem, lambda trial: trial.problem.title),
+        ("--seed", seed, lambda trial: trial.seed),
+    ]
+    asked.sort(key=lambda one: one[1] is None)  # what is wrong is said before what is left out
+    for option, value, of in asked:
+        trials = narrowed(trials, option, value, [of(trial) for trial in trials])
+    trial = trials[0]
     outcome = Store(folder / "trials").read(trial)
     if outcome is None:
         raise click.UsageError("this trial has not been played yet: soids run plays it")

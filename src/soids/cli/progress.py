@@ -29,6 +29,7 @@ class Progress:
         self.costs = np.array([size(trial.problem) for trial in trials]) / self.horizons
         self.rows = {trial: row for row, trial in enumerate(trials)}
         self.lines = 0
+        self.first: tuple[float, float] | None = None  # when rounds were first noted, and how many
         labels = [trial.player.label for trial in trials]
         self.policies = {
             label: np.flatnonzero([other == label for other in labels])
@@ -60,11 +61,17 @@ class Progress:
         return float(self.costs @ rounds / (self.costs @ self.horizons))
 
     def left(self, share: float) -> str:
-        """The time that the rest may take."""
-        passed = time.monotonic() - self.began
+        """The time that the rest may take, by the pace since the first rounds were noted."""
+        now = time.monotonic()
+        passed = f"{spoken(now - self.began)} so far"
         if share <= 0.0:
-            return f"{spoken(passed)} so far"
-        return f"{spoken(passed)} so far, about {spoken(passed * (1.0 - share) / share)} left"
+            return f"{passed}, starting and compiling"
+        if self.first is None:
+            self.first = now, share
+        since, then = self.first
+        if share <= then:
+            return passed
+        return f"{passed}, about {spoken((now - since) * (1.0 - share) / (share - then))} left"
 
     def __rich__(self) -> Table:
         share = self.share()

@@ -13,7 +13,7 @@ from soids.files import write_whole
 from soids.plots import draw_curves, draw_sweep, save
 from soids.report import write_report
 from soids.simulation import tables
-from soids.simulation.comparison import policies_of, summarise
+from soids.simulation.comparison import reference_of, summarise
 from soids.simulation.experiment import Experiment
 from soids.simulation.panels import Panel, gather, versions_of
 from soids.simulation.store import Store
@@ -25,17 +25,33 @@ def read_results(folder: Path) -> tuple[Experiment, list[Panel]]:
     """The experiment that was run into a folder, and the outcomes that are there."""
     experiment = played_experiment(folder)
     panels = gather(experiment, Store(folder / "trials"))
-    if not any(panel.runs for panel in panels):
+    if not count(panels):
         raise click.ClickException(f"no trial in {folder} is finished: soids run goes on with it")
+    click.echo(lacking(experiment, panels), err=True, nl=False)
     return experiment, panels
+
+
+def count(panels: list[Panel]) -> int:
+    """How many trials are finished."""
+    return sum(len(runs.seeds) for panel in panels for runs in panel.runs.values())
+
+
+def lacking(experiment: Experiment, panels: list[Panel]) -> str:
+    """A line that says how many trials are missing, if any."""
+    asked = sum(len(players) for players in experiment.players) * len(experiment.seeds)
+    missing = asked - count(panels)
+    if missing == 0:
+        return ""
+    return f"{missing} of {asked} trials are missing: all numbers are of the others.\n"
 
 
 def publish(experiment: Experiment, folder: Path, console: Console) -> None:
     """Print the table, and write numbers, figure and report beside the trials."""
     panels = gather(experiment, Store(folder / "trials"))
-    if not any(panel.runs for panel in panels):
+    if not count(panels):
         return
     console.print(shown(experiment, panels))
+    console.print(lacking(experiment, panels), end="", markup=False)
     write_numbers(experiment, panels, folder)
     try:
         draw(experiment, panels, folder)
@@ -51,7 +67,7 @@ def publish(experiment: Experiment, folder: Path, console: Console) -> None:
 
 def write_numbers(experiment: Experiment, panels: list[Panel], folder: Path) -> None:
     """The numbers, byte for byte the same for the same experiment; times apart."""
-    reference = policies_of(panels)[0]
+    reference = reference_of(panels)
     numbers = {
         "regret": tables.regret_csv(panels),
         "summary": tables.summary_csv(panels),
@@ -77,7 +93,10 @@ def draw(experiment: Experiment, panels: list[Panel], folder: Path) -> None:
     flags = "".join(f" --{flag}" for flag in ("quick", "full") if getattr(experiment, flag))
     text = f"# played with{flags}\n\n{experiment.text}" if flags else experiment.text
     page = folder / "report.html"
-    write_report(panels, title, text, versions_of(panels), page, setting=setting, bounds=bounds)
+    write_report(
+        panels, title, text, versions_of(panels), page,
+        setting=setting, bounds=bounds, remark=lacking(experiment, panels),
+    )  # fmt: skip
 
 
 def shown(experiment: Experiment, panels: list[Panel]) -> Table:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from soids.bandits import FAMILIES
@@ -42,7 +43,10 @@ folder_argument = click.argument(
 )  # fmt: skip
 def table(folder: Path, form: str) -> None:
     """Print the final regrets in FOLDER, where soids run has put its results."""
-    click.echo(FORMATS[form](read_results(folder)[1]), nl=False)
+    text = FORMATS[form](read_results(folder)[1])
+    if form != "csv":
+        click.echo("Regret at the horizon: mean ± standard error [worst seed].", err=True)
+    click.echo(text, nl=False)
 
 
 @click.command()
@@ -77,8 +81,14 @@ def described(title: str, family: Mapping[str, Callable[..., object]], passed: s
     shown = Table(title=title, **LAYOUT)
     for name, member in family.items():
         sentence = (inspect.getdoc(member) or "").partition("\n")[0]
-        settings = [n for n in inspect.signature(member).parameters if n != passed]
-        shown.add_row(f"[bold]{name}[/]", f"{sentence}\n[dim]{', '.join(settings) or 'none'}[/]")
+        settings = [
+            p.name if p.default is p.empty else f"{p.name}={p.default!r}"
+            for p in inspect.signature(member).parameters.values()
+            if p.name != passed
+        ]
+        shown.add_row(
+            f"[bold]{name}[/]", f"{sentence}\n[dim]{escape(', '.join(settings) or 'none')}[/]"
+        )
     return shown
 
 

@@ -1,8 +1,10 @@
 """``soids run``: play an experiment, or what is missing of it."""
 
 import functools
+import itertools
 import json
 import math
+import re
 import signal
 import sys
 import tempfile
@@ -20,7 +22,7 @@ from rich.markup import escape
 
 from soids.cli.progress import Progress
 from soids.cli.publish import publish
-from soids.cli.whereabouts import Unusable, find_file, load_experiment
+from soids.cli.whereabouts import MANIFEST, Unusable, find_file, load_experiment, was_quick
 from soids.files import write_whole
 from soids.simulation.board import Board
 from soids.simulation.engines import EngineError, Played, on_dask, on_processes
@@ -49,6 +51,7 @@ class Asked:
         return on_processes(trials, post, self.workers)
 
 
+FAILURES = "failures.txt"
 STALE = 600.0  # seconds after which nobody can still be writing a file
 OPTIONS = (
     click.option("--quick", is_flag=True, help="The small version that the file describes."),
@@ -75,8 +78,11 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def asking(*, engine: str, **asked: Any) -> None:
-        if (engine == "dask") != (asked["scheduler"] is not None):
+        address = asked["scheduler"]
+        if (engine == "dask") != (address is not None):
             raise click.UsageError("--engine dask and --scheduler ADDRESS belong together")
+        if address is not None and not re.fullmatch(r"(tcp|tls|ws|wss)://.+:\d+", address):
+            raise click.UsageError(f"--scheduler must be as tcp://HOST:PORT, got {address!r}")
         names = [one.name for one in fields(Asked)]
         command(
             asked=Asked(**{name: asked.pop(name) for name in names}),
@@ -111,8 +117,13 @@ def carry_out(path: Path, asked: Asked) -> None:
     if not console.is_terminal:
         console.width = 140  # a file can be as wide as a table
     try:
+        warn_of_the_whole(folder, experiment, console)
         prepare(folder, experiment, beside)
+    except OSError as error:
+        raise click.ClickException(f"cannot write to {folder}: {reason(error)}") from None
+    try:
         failures = play_missing(experiment, folder, asked, beside, console)
+        write_failures(failures, folder)
         publish(experiment, folder, console)
     except OSError as error:
         raise click.ClickException(
@@ -124,9 +135,11 @@ def carry_out(path: Path, asked: Asked) -> None:
         console.print("Stopped: finished trials are kept, the same command goes on.")
         sys.exit(130)
     if failures:
-        for label, (count, first) in failures.items():
-            console.print(f"[red]{escape(label)}[/]: {count} trials failed: {escape(first)}")
-        raise click.ClickException("some trials failed, all others are kept")
+        for label, failed in itertools.groupby(failures, key=lambda trial: trial.player.label):
+            several = list(failed)
+            first = failures[several[0]].reason
+            console.print(f"[red]{escape(label)}[/]: {len(several)} trials failed: {escape(first)}")
+        raise click.ClickException(f"some trials failed, see {folder / FAILURES}")
 
 
 def prepare(folder: Path, experiment: Experiment, beside: str) -> None:
@@ -139,13 +152,22 @@ def prepare(folder: Path, experiment: Experiment, beside: str) -> None:
         "full": experiment.full,
         "beside": beside,
     }
-    write_whole(folder / "manifest.json", json.dumps(manifest, indent=2).encode())
+    write_whole(folder / MANIFEST, json.dumps(manifest, indent=2).encode())
+
+
+def warn_of_the_whole(folder: Path, experiment: Experiment, console: Console) -> None:
+    """Say if the figure of a whole experiment is about to be replaced by that of --quick."""
+    if experiment.quick and not was_quick(folder):
+        console.print(
+            "Figure, report and numbers of the whole experiment give way to those of --quick; its "
+            "trials are kept, and the command without --quick brings them back."
+        )
 
 
 def play_missing(
     experiment: Experiment, folder: Path, asked: Asked, beside: str, console: Console
-) -> dict[str, tuple[int, str]]:
-    """Play the trials that have no outcome yet; say how many of a policy failed, and how first."""
+) -> dict[Trial, Failure]:
+    """Play the trials that have no outcome yet; return those that failed, policy by policy."""
     store = Store(folder / "trials")
     trials = list(dict.fromkeys(experiment.trials()))  # two labels may stand for one recipe
     kept = {} if asked.fresh else {t: o.code for t in trials if (o := store.read(t)) is not None}
@@ -153,9 +175,11 @@ def play_missing(
     warn_of_other_code(kept, console)
     if kept:
         console.print(f"{len(kept)} of {len(trials)} trials are there already.")
-    failures: dict[str, tuple[int, str]] = {}
+    failures: dict[Trial, Failure] = {}
     if not missing:
         return failures
+    if asked.scheduler is not None:
+        console.print(f"Waiting for the workers of {asked.scheduler}.", markup=False)
     remove_scraps(store.folder)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop as for Ctrl-C
     with tempfile.TemporaryDirectory() as scratch:
@@ -166,13 +190,26 @@ def play_missing(
         ):
             for trial, outcome in played:
                 if isinstance(outcome, Failure):
-                    count, first = failures.get(trial.player.label, (0, outcome.reason))
-                    failures[trial.player.label] = count + 1, first
+                    failures[trial] = outcome
                     progress.done(trial, math.nan)
                 else:
                     store.write(trial, outcome)
                     progress.done(trial, float(outcome.trace.regret.sum()))
-    return failures
+    order = {trial: place for place, trial in enumerate(trials)}
+    return dict(sorted(failures.items(), key=lambda one: (one[0].player.label, order[one[0]])))
+
+
+def write_failures(failures: dict[Trial, Failure], folder: Path) -> None:
+    """Keep what is known of every trial that failed; nothing if all went well."""
+    if not failures:
+        (folder / FAILURES).unlink(missing_ok=True)
+        return
+    texts = [
+        f"{trial.player.label}, {trial.problem.title}, seed {trial.seed}\n"
+        f"{failure.reason}\n{failure.details}\n"
+        for trial, failure in failures.items()
+    ]
+    write_whole(folder / FAILURES, "\n".join(texts).encode())
 
 
 def remove_scraps(folder: Path) -> None:

@@ -11,6 +11,7 @@ import click
 from soids.simulation.experiment import Experiment, read_experiment
 from soids.simulation.spelling import meant
 
+MANIFEST = "manifest.json"
 SHIPPED = Path(str(files("soids") / "experiments"))
 
 
@@ -29,13 +30,23 @@ def find_file(name: str) -> Path:
         return path
     if name in known:
         return known[name]
+    if path.is_dir():
+        raise click.BadParameter(f"{name} is a folder: name a file in it")
     raise click.BadParameter(f"no such file, nor one of {', '.join(known)}{meant(name, known)}")
+
+
+def was_quick(folder: Path) -> bool:
+    """Whether what was last run into a folder is the small version, as far as it says."""
+    try:
+        return bool(json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["quick"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return True
 
 
 def played_experiment(folder: Path) -> Experiment:
     """The experiment that was run into a folder."""
     try:
-        asked = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        asked = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         name, beside = str(asked["name"]), str(asked["beside"])
         quick, full = bool(asked["quick"]), bool(asked["full"])
     except (OSError, ValueError, LookupError, TypeError):

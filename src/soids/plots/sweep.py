@@ -19,7 +19,7 @@ from soids.plots.canvas import (
     styled,
 )
 from soids.plots.looks import Look, looks
-from soids.simulation.comparison import policies_of, ranked
+from soids.simulation.comparison import policies_of, ranked, reference_of
 from soids.simulation.panels import Panel
 from soids.simulation.sweeps import RATES, Series, rates, series
 
@@ -70,9 +70,10 @@ def draw_sweep(
         align_logs(grid.flat)
         for axes, lines in zip(grid.flat, groups.values(), strict=False):
             label_slopes(axes, lines, known)
-        note = f"{spread_in_words('Mean and its 95 % interval', panels)} Numbers: slopes."
+        note = spread_in_words("Mean and its 95 % interval", panels)
+        note += " Numbers: slopes of log regret, with theirs."
         if bounds:
-            first = policies_of(panels)[0]
+            first = reference_of(panels)
             note += f" Grey: rates of theory, scaled to touch {first} from above."
         head(figure, title, note)
         entries = [(policy, known[policy]) for policy in reversed(order)]
@@ -116,7 +117,7 @@ def label_slopes(axes: "Axes", lines: list[Series], known: dict[str, Look]) -> N
 
 def spoken_slope(line: Series) -> str:
     """A slope and its interval, if there is one."""
-    ends = "" if math.isnan(line.slope_low) else f" [{line.slope_low:.1f}, {line.slope_high:.1f}]"
+    ends = "" if math.isnan(line.slope_low) else f" [{line.slope_low:.2f}, {line.slope_high:.2f}]"
     return f"{line.slope:.2f}{ends}".replace("-", "−")
 
 

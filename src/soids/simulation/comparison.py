@@ -236,6 +236,15 @@ def policies_of(panels: list[Panel]) -> list[str]:
     return list(dict.fromkeys(policy for panel in panels for policy in panel.runs))
 
 
+def reference_of(panels: list[Panel]) -> str:
+    """The policy that others are compared with: the first that has played."""
+    return next(
+        policy
+        for policy in policies_of(panels)
+        if any(policy in panel.runs and len(panel.runs[policy].seeds) for panel in panels)
+    )
+
+
 def ranked(panels: list[Panel]) -> list[str]:
     """The labels of all policies that have played, by their mean rank in the panels they are in."""
     places: dict[str, list[float]] = {}

@@ -25,6 +25,7 @@ from soids.simulation.worker import Failure, Post, perform
 Played = Generator[tuple[Trial, Outcome | Failure], None, None]
 
 DEATHS = 3  # workers lost, without a trial finished, before we give up
+PATIENCE = 20  # seconds for a scheduler to answer
 AHEAD = 2  # trials handed to each worker, so that none waits for the next
 ONE_THREAD = {
     name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -90,7 +91,7 @@ def on_dask(trials: Sequence[Trial], post: Post, scheduler: str) -> Played:
     distributed = import_distributed()
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is said here
     try:
-        client = distributed.Client(scheduler, set_as_default=False)
+        client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise EngineError(f"no Dask scheduler answers at {scheduler}: {error}") from error
     with client:

@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from soids.arrays import as_count, as_flag
+from soids.simulation.play import check_verbs
 from soids.simulation.spelling import meant
 from soids.simulation.trial import (
     TELLABLE,
@@ -44,6 +45,8 @@ from soids.simulation.trial import (
     family_called,
     policy_called,
 )
+
+NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,11 @@ class Experiment:
                 bandit = problem.make(self.seeds[0])
             for player in players:
                 with located(f"policies.{player.label}"):
-                    names = [*player.settings, *player.told]
-                    check_settings(policy_called(player.policy), names, passed=("dimension",))
-                    player.make(bandit, problem.horizon)
+                    make = policy_called(player.policy)
+                    with located("told"):
+                        check_known(make, player.told, passed=("dimension",))
+                    check_settings(make, [*player.settings, *player.told], passed=("dimension",))
+                    check_verbs(player.make(bandit, problem.horizon))
 
 
 @contextmanager
@@ -116,6 +121,8 @@ def parse_experiment(
     """The experiment that a table describes."""
     keys = ("title", "horizon", "seeds", "bandit", "policies", "quick", "plot")
     only(table, keys, "the file", required=("horizon", "seeds", "bandit", "policies"))
+    if quick and "quick" not in table:
+        raise ValueError("[quick] is missing: it says what --quick plays")
     swift = as_table(table.get("quick", {}), "quick")
     only(swift, ("horizon", "seeds", "bandit"), "quick")
     if quick:
@@ -145,7 +152,7 @@ def parse_experiment(
         check_plot(x, bounds, problem)
     return Experiment(
         name=name,
-        title=str(table.get("title", name)),
+        title=as_text(table.get("title", name), "title"),
         problems=problems,
         players=players,
         seeds=parse_seeds(table["seeds"]),
@@ -179,8 +186,8 @@ def parse_problems(blocks: object, horizon: object) -> Iterator[Problem]:
         with located(where):
             if "family" not in settings:
                 raise ValueError("family is missing")
-            if title is not None and not isinstance(title, str):
-                raise ValueError(f"title must be a text, got {title!r}")
+            if title is not None:
+                as_text(title, "title")
             for chosen in sweep({"horizon": horizons, **settings}):
                 rounds, family = chosen.pop("horizon"), chosen.pop("family")
                 check_settings(family_called(family), chosen, passed=("seed", "horizon"))
@@ -249,9 +256,12 @@ def check_plot(x: object, bounds: bool, problem: Problem) -> None:
 
 def sweep(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Every choice of one value from each list."""
-    names = list(settings)
-    for values in itertools.product(*(as_choices(value) for value in settings.values())):
-        yield dict(zip(names, values, strict=True))
+    choices = []
+    for name, value in settings.items():
+        with located(name):
+            choices.append(as_choices(value))
+    for values in itertools.product(*choices):
+        yield dict(zip(settings, values, strict=True))
 
 
 def as_choices(value: Any) -> list[Any]:
@@ -261,7 +271,7 @@ def as_choices(value: Any) -> list[Any]:
     choices = value if isinstance(value, list) else [value]
     for one in choices:
         if isinstance(one, date | time) or one != one:
-            raise ValueError(f"settings must be numbers, texts, lists or tables, got {one}")
+            raise ValueError(f"must be a number, a text, a list or a table, got {one}")
     return choices
 
 
@@ -275,6 +285,13 @@ def only_once(names: list[str], kind: str, what: str) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"{kind} must each have a {what} of their own, got {twice!r} twice")
+
+
+def as_text(value: object, where: str) -> str:
+    """A text of the file."""
+    if not isinstance(value, str):
+        raise ValueError(f"{where} must be a text, got {value!r}")
+    return value
 
 
 def as_table(value: object, where: str) -> Mapping[str, Any]:
@@ -307,16 +324,22 @@ def check_settings(
     make: Callable[..., Any], names: Collection[str], passed: tuple[str, ...]
 ) -> None:
     """Refuse settings that a class or function does not take, and the lack of one it needs."""
+    check_known(make, names, passed)
+    for name, parameter in inspect.signature(make).parameters.items():
+        needed = parameter.default is parameter.empty and parameter.kind in NAMED
+        if needed and name not in names and name not in passed:
+            raise ValueError(f"{name} is missing")
+
+
+def check_known(make: Callable[..., Any], names: Collection[str], passed: tuple[str, ...]) -> None:
+    """Refuse settings that a class or function does not take."""
     parameters = inspect.signature(make).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return
-    takes = {p.name: p for p in parameters if p.name not in passed}
+    takes = [p.name for p in parameters if p.name not in passed]
     for name in names:
         if name not in takes:
             raise ValueError(f"settings are {', '.join(takes) or 'none'}{meant(name, takes)}")
-    for name, parameter in takes.items():
-        if parameter.default is parameter.empty and name not in names:
-            raise ValueError(f"{name} is missing")
 
 
 def size(problem: Problem) -> float:

@@ -38,15 +38,13 @@ class Panel(NamedTuple):
 
 
 def gather(experiment: Experiment, store: Store) -> list[Panel]:
-    """The outcomes that are there, problem by problem in the order of the experiment."""
+    """The outcomes that are there, in the order of the experiment; a policy may have none."""
     panels = []
     for problem, players in zip(experiment.problems, experiment.players, strict=True):
-        runs = {}
+        runs = dict[str, Runs]()
         for player in players:
             trials = [Trial(problem, player, seed) for seed in sorted(experiment.seeds)]
-            found = line_up(trials, store)
-            if len(found.seeds):
-                runs[player.label] = found
+            runs[player.label] = line_up(trials, store)
         settings = {"family": problem.family, **problem.settings, "horizon": problem.horizon}
         panels.append(Panel(problem.title, settings, runs))
     return panels

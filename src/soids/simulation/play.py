@@ -43,9 +43,7 @@ def play(
     """
     if not isinstance(bandit, SparseLinearBandit):
         raise ValueError(f"bandit must be a SparseLinearBandit, got {bandit!r}")
-    able = all(callable(getattr(policy, verb, None)) for verb in ("choose", "observe"))
-    if isinstance(policy, type) or not able:
-        raise ValueError(f"policy must be an object such as SOIDS(dimension=20), got {policy!r}")
+    check_verbs(policy)
     horizon = as_count(horizon, "horizon")
     streams = np.random.SeedSequence(as_count(seed, "seed", 0)).spawn(2)
     world, mind = (np.random.default_rng(stream) for stream in streams)
@@ -65,6 +63,16 @@ def play(
     return Trace(chosen, *facts)
 
 
+def check_verbs(policy: object) -> None:
+    """Refuse what cannot choose and observe."""
+    if isinstance(policy, type):
+        raise ValueError(f"policy must be an object such as SOIDS(dimension=20), got {policy!r}")
+    for verb in ("choose", "observe"):
+        if not callable(getattr(policy, verb, None)):
+            kind = type(policy).__name__
+            raise ValueError(f"policy must be an object with {verb}, {kind} has no such method")
+
+
 def read_decision(decision: object, actions: int) -> tuple[int, float, Information]:
     """What a decision says; a bare index, which is enough for a policy of others, says no more."""
     if isinstance(decision, Decision):
@@ -74,5 +82,5 @@ def read_decision(decision: object, actions: int) -> tuple[int, float, Informati
     except TypeError:
         raise ValueError(f"choose must return a Decision or an index, got {decision!r}") from None
     if not 0 <= index < actions:
-        raise ValueError(f"choose must return an index below {actions}, got {index}")
+        raise ValueError(f"choose must return an index in 0..{actions - 1}, got {index}")
     return index, math.nan, SILENT

@@ -104,14 +104,15 @@ def as_csv(names: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 # Tables to print
 
 
-def cell(found: Summary) -> str:
-    """Mean ± standard error and the worst seed in brackets; one seed has no error."""
+def cell(found: Summary, most: int) -> str:
+    """Mean ± standard error and the worst seed in brackets; fewer seeds than others are told."""
+    fewer = f" ({found.seeds} of {most} seeds)" if found.seeds < most else ""
     if found.seeds == 1:
-        return rounded(found.mean, found.mean / 100.0)
+        return rounded(found.mean, found.mean / 100.0) + fewer
     mean, error, worst = (
         rounded(number, resolution(found)) for number in (found.mean, found.error, found.worst)
     )
-    return f"{mean} ± {error} [{worst}]"
+    return f"{mean} ± {error} [{worst}]{fewer}"
 
 
 def resolution(found: Summary) -> float:
@@ -132,7 +133,9 @@ def rounded(number: float, error: float) -> str:
 
 def grid(panels: list[Panel]) -> tuple[list[str], list[list[str]]]:
     """The heads and the rows of a table: policies down, panels across."""
-    columns = [{found.policy: cell(found) for found in summarise(panel)} for panel in panels]
+    found = [summarise(panel) for panel in panels]
+    most = max((one.seeds for summaries in found for one in summaries), default=0)
+    columns = [{one.policy: cell(one, most) for one in summaries} for summaries in found]
     rows = [
         [policy, *(column.get(policy, "–") for column in columns)] for policy in policies_of(panels)
     ]

@@ -3,10 +3,12 @@
 import sys
 import threading
 import time
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numba
 from threadpoolctl import threadpool_limits
@@ -25,7 +27,8 @@ WARM: set[str] = set()  # policies that have compiled in this process, before a 
 class Failure:
     """A trial that could not be played to its end."""
 
-    reason: str
+    reason: str  # in one line
+    details: str = field(default="", compare=False)  # the traceback
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,10 @@ def perform(trial: Trial, post: Post, row: int) -> Outcome | Failure:
         with one_thread():
             return played(trial, post.board, row)
     except (Exception, SystemExit) as error:
-        return Failure(f"{type(error).__name__}: {error}".partition("\n")[0])
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        line = f"{type(error).__name__}: {error}".partition("\n")[0]
+        where = f"{Path(place.filename).name}, line {place.lineno}"
+        return Failure(f"{line} ({where})", traceback.format_exc())
 
 
 @contextmanager
