@@ -119,7 +119,8 @@ def test_a_disk_that_is_full_is_said_in_one_line_and_loses_nothing(file, tmp_pat
         resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))  # outcomes of SOIDS are larger
 
     out = tmp_path / "out"
-    answer = run(file, out, preexec_fn=little_room)
+    whole = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # or Python would cache half a module
+    answer = run(file, out, preexec_fn=little_room, env=whole)
     assert answer.returncode == 1
     assert answer.stderr.startswith("Error: ")
     assert "finished trials are kept" in answer.stderr

@@ -45,7 +45,7 @@ def interval(values: object, level: float = 0.95) -> Interval:
 
     >>> low, high = interval([3.0, 5.0, 4.0, 6.0, 4.5, 3.5, 5.5, 12.0])
     >>> round(low, 1), round(high, 1)
-    (4.1, 9.9)
+    (4.1, 9.8)
     """
     sample = as_floats(values, "values")
     if sample.ndim != 1 or len(sample) == 0:
