@@ -14,7 +14,7 @@ def reproduce() -> None:
 @reproduce.command()
 @options
 def figure1(asked: Asked) -> None:
-    """SOIDS and the paper's baselines on its three instances: some 5 minutes on two cores."""
+    """SOIDS and the paper's baselines on its three instances: some 4 minutes on two cores."""
     carry_out(shipped()["figure1"], asked)
 
 
