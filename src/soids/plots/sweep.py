@@ -71,7 +71,7 @@ def draw_sweep(
         for axes, lines in zip(grid.flat, groups.values(), strict=False):
             label_slopes(axes, lines, known)
         note = spread_in_words("Mean and its 95 % interval", panels)
-        note += " Numbers: slopes of log regret, with theirs."
+        note += " Numbers: slopes of log regret and their intervals."
         if bounds:
             first = reference_of(panels)
             note += f" Grey: rates of theory, scaled to touch {first} from above."
