@@ -12,7 +12,7 @@ from scipy import stats
 
 from soids.simulation.comparison import compare, curve, interval, ranked, summarise
 from soids.simulation.panels import Panel, Runs
-from soids.simulation.sweeps import rates, series, slope
+from soids.simulation.sweeps import data_poor, data_rich, rates, series, slope
 from soids.simulation.tables import (
     as_latex,
     as_markdown,
@@ -358,3 +358,22 @@ def test_labels_cannot_break_out_of_a_table():
     assert r"a\_b \& 50 \% \$x\$ \textless{}b\textgreater{}bold" in body
     assert r"\{x\}\textasciicircum{}2 \textasciitilde{} \#1 \textbackslash{}frac" in body
     assert r"{[}first{]} \textbar{} second" in body  # a bracket after \\ would be a length
+
+
+def test_the_rates_of_theory_by_hand():
+    assert data_rich(2, 8, 100) == pytest.approx(40.0)  # sqrt(1600)
+    assert data_poor(2, 8, 500) == pytest.approx(100.0)  # 1000^(2/3)
+
+
+def test_a_slope_reaches_as_far_as_resampled_seeds_do_on_either_side():
+    rng = np.random.default_rng(5)
+    final = np.column_stack([np.ones(40), rng.lognormal(0.0, 1.0, 40)])
+    _, (low, high) = slope(np.array([1.0, math.e]), [runs(column) for column in final.T])
+    picks = rng.integers(40, size=(20_000, 40))
+    slopes = np.log(final[picks, 1].mean(axis=1))  # by definition: log e is 1
+    ends = np.quantile(slopes, [0.025, 0.975])
+    # First order in the log, and corrected for skewness: it leans to the high side, by a quarter
+    # of the width at most. A wrong sign would lean to the other.
+    width = ends[1] - ends[0]
+    assert -0.05 * width < low - ends[0] < 0.25 * width
+    assert -0.05 * width < high - ends[1] < 0.35 * width

@@ -31,6 +31,7 @@ from soids.simulation.diagnosis import (
     exploration,
     find,
     most_features,
+    ratio_bounds,
     regime,
     surviving,
 )
@@ -294,3 +295,11 @@ def test_a_posterior_that_selects_nothing_finds_nothing():
     findings = find(diagnose(BANDIT, LinTS(4), 10, seed=0))
     assert findings.found is None
     assert findings.intruders is None
+
+
+def test_the_bounds_on_the_ratios_by_hand():
+    told = {"sparsity": 2, "radius": 1.0, "noise": 1.0}
+    square, cubic = ratio_bounds(SOIDS(4, **told), sparsity=3, c_min=0.5, reach=2.0)
+    assert (square, cubic) == pytest.approx((8.0, 54.0 * 3.0 * 2.0 / 0.5))  # 2 d, 54 k R / C_min
+    assert ratio_bounds(SOIDS(4, **told), sparsity=3, c_min=0.0, reach=2.0) == (8.0, math.inf)
+    assert math.isnan(ratio_bounds(FGTS(4, **told), sparsity=3, c_min=0.5, reach=2.0)[1])

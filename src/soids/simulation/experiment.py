@@ -79,7 +79,7 @@ class Experiment:
     def check(self) -> None:
         """Build every policy once, so that what cannot be played is said before anything is."""
         for problem, players in zip(self.problems, self.players, strict=True):
-            with located(f"bandit {problem.title or problem.family}"):
+            with located(f"bandit {problem.title}"):
                 bandit = problem.make(self.seeds[0])
             for player in players:
                 with located(f"policies.{player.label}"):
@@ -186,6 +186,8 @@ def parse_problems(blocks: object, horizon: object) -> Iterator[Problem]:
         with located(where):
             if "family" not in settings:
                 raise ValueError("family is missing")
+            if "horizon" in settings:
+                raise ValueError("horizon belongs to the top of the file, not to a bandit")
             if title is not None:
                 as_text(title, "title")
             for chosen in sweep({"horizon": horizons, **settings}):

@@ -37,7 +37,7 @@ class Problem:
         family = family_called(self.family)
         settings = dict(self.settings)
         if "horizon" in inspect.signature(family).parameters:
-            settings.setdefault("horizon", self.horizon)
+            settings["horizon"] = self.horizon
         return family(**settings, seed=seed)
 
 
