@@ -2,50 +2,112 @@
 
 import math
 from numbers import Integral, Real
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Table = NDArray[Any] | csr_array[Any, tuple[int, int]]  # (K, d)  numbers of any type, as given
 
 # Squares and their sums over any horizon stay far from overflow, and the gram keeps some precision.
 LARGEST = 1e12
 SMALLEST = 1e-12  # of a scale, whose square is divided by
 
+STRIP = 1024  # rows of a table at a time: what is converted or compared stays in the cache
+
 
 def as_floats(value: object, name: str) -> Floats:
     """A new float64 array of finite, moderate numbers, or an error that names the argument."""
+    given = as_array(value, name)
+    check_real(given.dtype, name)
+    array = given.astype(np.float64)
+    check_moderate(array, name)
+    return array
+
+
+def as_array(value: object, name: str) -> NDArray[Any]:
+    """An array of whatever it holds, not copied if it is one already."""
     try:
-        array = np.asarray(value)
+        return np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
-    if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must hold real numbers, got an array of type {array.dtype}")
-    array = array.astype(np.float64)
-    if not (np.abs(array) <= LARGEST).all():  # false for NaN too
-        where = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
-        spot = f"{name}[{', '.join(map(str, where))}]" if where else name
-        bad = float(array[where])
-        remedy = "rescale it" if math.isfinite(bad) else "drop or impute it"
+
+
+def check_real(dtype: np.dtype[Any], name: str) -> None:
+    """Refuse what holds no real numbers."""
+    if dtype.kind not in "fiub":
         raise ValueError(
-            f"{spot} must be finite and at most {LARGEST:g} in size, got {bad}: {remedy}"
+            f"{name} must hold real numbers, got an array of type {dtype}: convert it to float64"
         )
-    return array
+
+
+def check_moderate(array: Floats, name: str, above: int = 0) -> None:
+    """Refuse NaN, infinity and huge numbers; so many rows lie ``above`` the array's first."""
+    fine = np.abs(array) <= LARGEST  # false for NaN too
+    if fine.all():
+        return
+    where = tuple(int(i) for i in np.argwhere(~fine)[0])
+    bad = float(array[where])
+    spot = f"{name}[{', '.join(map(str, (where[0] + above, *where[1:])))}]" if where else name
+    remedy = "rescale it" if math.isfinite(bad) else "drop or impute it"
+    raise ValueError(f"{spot} must be finite and at most {LARGEST:g} in size, got {bad}: {remedy}")
+
+
+def as_table(actions: object, dimension: int) -> Table:
+    """An action set as it was given, of any real type, dense or sparse: not copied, its shape and
+    type checked but none of its numbers.
+    """
+    is_sparse = issparse(actions)
+    given: Any = actions if is_sparse else as_array(actions, "actions")
+    check_real(given.dtype, "actions")
+    if len(given.shape) != 2 or given.shape[1] != dimension:
+        raise ValueError(
+            f"actions must have shape (K, {dimension}), one action a row, got {given.shape}"
+        )
+    if given.shape[0] == 0:
+        raise ValueError(f"actions must hold at least one action, got shape {given.shape}")
+    table: Table = given.tocsr() if is_sparse else given
+    return table
+
+
+def strip(table: Table, first: int) -> NDArray[Any]:
+    """A few rows of a table, dense, from the first on."""
+    rows = table[first : first + STRIP]
+    return rows.toarray() if issparse(rows) else rows
+
+
+def copied(table: Table, order: Literal["C", "F"]) -> Floats:
+    """A table as float64, checked; besides the copy only a strip of it is held at a time."""
+    copy = np.empty(table.shape, order=order)
+    for first in range(0, len(copy), STRIP):
+        rows = strip(table, first).astype(np.float64)
+        check_moderate(rows, "actions", first)
+        copy[first : first + STRIP] = rows
+    return copy
 
 
 def as_actions(actions: object, dimension: int) -> Floats:
-    """An action set (K, d), checked."""
-    array = as_floats(actions, "actions")
-    if array.ndim != 2 or array.shape[1] != dimension:
-        raise ValueError(
-            f"actions must have shape (K, {dimension}), one action a row, got {array.shape}"
-        )
-    if len(array) == 0:
-        raise ValueError(f"actions must hold at least one action, got shape {array.shape}")
-    array.flags.writeable = False
-    return array
+    """An action set (K, d), checked; nobody can change it, so policies need not look at it twice.
+
+    >>> as_actions([[1, 2]], 2).flags.writeable = True
+    Traceback (most recent call last):
+    ValueError: cannot set WRITEABLE flag to True of this array
+    """
+    copy = copied(as_table(actions, dimension), "C")
+    return np.frombuffer(copy.tobytes()).reshape(copy.shape)
+
+
+def is_immutable(value: object) -> bool:
+    """Whether an array's numbers lie in bytes, which never change; whoever holds any other array
+    may have made it writeable for a while, or holds a writeable view of it.
+    """
+    while isinstance(value, np.ndarray):
+        value = value.base
+    return isinstance(value, bytes)
 
 
 def as_features(features: object, dimension: int) -> Floats:

@@ -12,19 +12,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import Floats
+from soids.arrays import STRIP, Bools, Floats, Table, strip
+from soids.kernels.rows import by_rows
+from soids.kernels.transposed import is_transposed
+
+COMPARABLE = (np.float64, np.float32)  # without a copy
 
 
 @dataclass(frozen=True, eq=False)
 class Menu:
-    """A set of actions on offer; most worlds offer the same one again and again."""
+    """A set of actions on offer; most worlds offer the same one again and again.
+
+    It is held once, feature by feature: the actions are a view of the columns.
+    """
 
     actions: Floats  # (K, d)
+
+    def __post_init__(self) -> None:
+        actions = self.columns.T
+        actions.flags.writeable = False
+        object.__setattr__(self, "actions", actions)
 
     @cached_property
     def columns(self) -> Floats:  # (d, K)
         """The actions feature by feature: a sparse parameter touches only its own features."""
-        return np.array(self.actions.T, order="C")
+        columns = self.actions.T
+        if columns.flags.c_contiguous and columns.flags.writeable:
+            return columns
+        return np.array(columns, order="C")
 
     @cached_property
     def largest(self) -> float:
@@ -32,7 +47,28 @@ class Menu:
         return float(np.abs(self.actions).max())
 
     def same(self, other: "Menu") -> bool:
-        return self is other or np.array_equal(self.actions, other.actions)
+        return self is other or np.array_equal(self.columns, other.columns)
+
+    def shows(self, table: Table) -> bool:
+        """Whether these are the actions of a table, to the last number."""
+        if table.shape != self.actions.shape:
+            return False
+        strips = np.zeros(-(-table.shape[0] // STRIP), dtype=np.bool_)
+        self._compare(0, 1, table, strips)
+        if len(strips) > 1 and strips[0]:
+            by_rows(self._compare, STRIP * table.shape[1], len(strips), table, strips)
+        return bool(strips.all())
+
+    def _compare(self, start: int, stop: int, table: Table, strips: Bools) -> None:
+        """Note which strips of a table are those of the menu, up to the first that is not."""
+        for i in range(start, stop):
+            first = i * STRIP
+            rows = strip(table, first)
+            if rows.dtype not in COMPARABLE or not rows.flags.c_contiguous:
+                rows = rows.astype(np.float64, order="C")
+            strips[i] = is_transposed(rows, self.columns[:, first : first + STRIP])
+            if not strips[i]:
+                return
 
 
 class Evidence(NamedTuple):

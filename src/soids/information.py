@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from soids.arrays import Floats
+from soids.kernels.appraisal import regret_and_gain, winners
 from soids.kernels.edge import best_edge
 from soids.particles import Particles
 
@@ -102,6 +103,11 @@ def half_variance(rewards: Floats, weights: Floats) -> Floats:
     return gain
 
 
+def appraise(rewards: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """``shortfall`` and ``half_variance`` at once, in one pass over the rewards."""
+    return regret_and_gain(rewards, weights)
+
+
 def half_explained_variance(rewards: Floats, weights: Floats) -> Floats:
     """Hao et al.'s gain (K,): half the variance between groups that share a best action."""
     groups, group = np.unique(rewards.argmax(axis=1), return_inverse=True)
@@ -183,8 +189,7 @@ def obedient(rewards: Floats, weights: Floats, actions: Floats) -> Floats:
 
     Ties go to the action with the fewest non-zero features, as the paper's appendix asks.
     """
-    order = np.argsort(np.count_nonzero(actions, axis=1), kind="stable")
-    chosen = order[rewards[:, order].argmax(axis=1)]
+    chosen = winners(rewards, actions)
     law: Floats = np.bincount(chosen, weights, len(actions)).astype(np.float64)
     law /= law.sum()
     return law

@@ -23,6 +23,8 @@ from soids.kernels.draws import draw_arms, draw_index
 from soids.kernels.elimination import eliminate, is_pinned
 from soids.kernels.joint import HALF_LOG_2PI, LOG_RARE, RARE, exchange, glide, rearm
 from soids.kernels.normal import invert_mass, log_mass
+from soids.kernels.rewards import all_rewards as all_rewards
+from soids.kernels.rewards import reward_rows as reward_rows
 from soids.kernels.rows import by_rows
 
 
@@ -160,20 +162,6 @@ def rate_actions(theta, columns, rewards):
         if theta[j] != 0.0:
             for n in range(rewards.size):
                 rewards[n] += theta[j] * columns[j, n]
-
-
-def all_rewards(thetas, columns) -> Floats:
-    """The rewards of all actions under all parameters, (M, N)."""
-    rewards = np.empty((thetas.shape[0], columns.shape[1]))
-    by_rows(reward_rows, columns.shape[1], len(thetas), thetas, columns, rewards)
-    return rewards
-
-
-@njit(cache=True, nogil=True)
-def reward_rows(start, stop, thetas, columns, rewards):
-    """Write the rewards under some parameters."""
-    for m in range(start, stop):
-        rate_actions(thetas[m], columns, rewards[m])
 
 
 def sweep(thetas, rewards, radii, powers, stage: Stage, luck: Luck) -> tuple[Floats, Floats]:

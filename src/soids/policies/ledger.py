@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from soids.arrays import as_actions, as_count, as_generator, as_number
+from soids.arrays import Table, as_count, as_generator, as_number, as_table, copied, is_immutable
 from soids.evidence import Evidence, Menu
 from soids.policies.policy import SILENT, Decision, Information
 
@@ -20,15 +20,25 @@ class Ledger:
         self.menu: Menu | None = None  # last on offer
         self.decisions = 0
         self.pending: dict[int, Decision] = {}  # by round
+        self._shown: tuple[object, Menu] | None = None  # actions that can never change, their menu
 
     def offer(self, actions: object, rng: object) -> Menu:
         """The menu with these actions, checked; the one already known, if any: its arrays are
-        ready.
+        ready. Whatever can have changed since is compared number by number.
         """
         as_generator(rng)
-        menu = Menu(as_actions(actions, self.dimension))
-        known = (self.menu, *self.evidence.menus)
-        return next((old for old in known if old is not None and old.same(menu)), menu)
+        if self._shown is not None and actions is self._shown[0]:
+            return self._shown[1]
+        menu = self._find(as_table(actions, self.dimension))
+        self._shown = (actions, menu) if is_immutable(actions) else None
+        return menu
+
+    def _find(self, table: Table) -> Menu:
+        latest: tuple[Menu, ...] = () if self.menu is None else (self.menu,)
+        for menu in (*latest, *self.evidence.menus):
+            if menu.shows(table):
+                return menu
+        return Menu(copied(table, "F"))
 
     def enter(
         self, menu: Menu, index: int, probability: float, info: Information = SILENT
@@ -93,6 +103,8 @@ class Ledger:
                 f"decision of round {decision.round} has its reward already: observe it once"
             )
         mine = self.pending[decision.round]
+        if decision is mine:
+            return mine
         theirs, own = ((one.index, one.probability, *one.info) for one in (decision, mine))
         is_copy = np.array_equal(theirs, own, equal_nan=True) and decision.menu.same(mine.menu)
         if not is_copy:
