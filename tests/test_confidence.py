@@ -1,11 +1,15 @@
 """Ellipsoids that hold the truth as often as they say, and what is made of them."""
 
+import math
+
 import numpy as np
 import pytest
 
 from soids import FrequentistIDS, LinUCB, SparseLinearBandit, play
 from soids.evidence import Menu
-from soids.policies.confidence import Bounds, directed_gain
+from soids.kernels.lengths import lengths_of
+from soids.policies import confidence
+from soids.policies.confidence import Bounds, directed_gain, most_hopeful
 from soids.regression.ridge import Ellipsoid
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (12, 4))
@@ -46,6 +50,42 @@ def test_linucb_plays_the_largest_upper_bound():
         assert decision.index == upper.argmax()
         assert decision.probability == 1.0
         policy.observe(decision, rng.standard_normal())
+
+
+def test_a_bound_of_earlier_rounds_rules_out_no_action_that_is_best_now():
+    """All lengths anew in each round, beside those that the policy remembers; twins among them."""
+    rng = np.random.default_rng(3)
+    actions = np.vstack([rng.uniform(-1, 1, (60, 4)), ACTIONS, ACTIONS])
+    for alpha in (0.0, 0.3, 5.0):
+        policy = LinUCB(4, alpha=alpha, ridge=0.1)
+        for t in range(60):
+            ellipsoid = policy.ellipsoid()
+            upper = actions @ ellipsoid.centre + alpha * ellipsoid.lengths(actions)
+            decision = policy.choose(actions if t % 20 else actions[::-1], rng)
+            assert decision.action @ ellipsoid.centre + 0.5 * decision.info.regret == (
+                pytest.approx(upper.max(), rel=1e-9)
+            )
+            anew = most_hopeful(ellipsoid, decision.menu, np.full(len(actions), 1e9))
+            assert (decision.index, decision.info.gain) == (anew[0], 0.5 * math.log1p(anew[1] ** 2))
+            assert (np.array(decision.info) >= 0.0).all()
+            policy.observe(decision, decision.action[0] + rng.standard_normal())
+
+
+def test_few_actions_are_looked_at_in_late_rounds(monkeypatch):
+    looked_at = []
+
+    def counted(chosen, *arguments):
+        looked_at.append(len(chosen))
+        return lengths_of(chosen, *arguments)
+
+    monkeypatch.setattr(confidence, "lengths_of", counted)
+    rng = np.random.default_rng(4)
+    actions = rng.uniform(-1, 1, (500, 4))
+    policy = LinUCB(4, alpha=1.0)
+    for _ in range(100):
+        decision = policy.choose(actions, rng)
+        policy.observe(decision, decision.action[0] + 0.1 * rng.standard_normal())
+    assert sum(looked_at) < 0.05 * 100 * 500
 
 
 def test_bounds_are_the_extremes_over_the_ellipsoid():

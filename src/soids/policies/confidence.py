@@ -1,18 +1,21 @@
 """Acting on an ellipsoid that holds the parameter: optimism, and what it pays to shrink it."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from soids.arrays import SMALLEST, Floats, as_number, as_share
 from soids.evidence import Menu
 from soids.information import information_ratio, minimise_ratio
+from soids.kernels.lengths import lengths_of
 from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision, Information
 from soids.regression.ridge import Ellipsoid, ridge, self_normalised_radius
+
+SLACK = 1.0 + 1e-9  # what rounding may do to a length
 
 
 class Bounds(NamedTuple):
@@ -102,6 +105,8 @@ class Confident(ABC):
 class LinUCB(Confident):
     """Optimism over the ellipsoid: LinUCB, or OFUL.
 
+    Lengths only ever shrink, so those of earlier rounds are bounds, and few have to be found anew.
+
     >>> policy, rng = LinUCB(2, norm=1.0, noise=0.1), np.random.default_rng(0)
     >>> for _ in range(50):
     ...     decision = policy.choose(np.eye(2), rng)
@@ -110,12 +115,38 @@ class LinUCB(Confident):
     1
     """
 
+    _bounded: tuple[Menu, Floats] | None = None  # the last menu, and (K,) what no length exceeds
+
     def choose(self, actions: object, rng: np.random.Generator) -> Decision:
         """Choose one of the actions (K, d) on offer."""
         menu = self.ledger.offer(actions, rng)
-        bounds = Bounds.on(self.ellipsoid(), menu)
-        index = int(bounds.upper.argmax())
-        return self.ledger.enter(menu, index, 1.0, bounds.info(index, self.noise))
+        ellipsoid = self.ellipsoid()
+        if self._bounded is None or self._bounded[0] is not menu:
+            self._bounded = menu, SLACK * ellipsoid.lengths(menu.actions)
+        index, length = most_hopeful(ellipsoid, menu, self._bounded[1])
+        regret, gain = 2.0 * ellipsoid.radius * length, 0.5 * math.log1p(length**2)
+        info = Information(regret, gain, information_ratio(regret / self.noise, gain), 0.0)
+        return self.ledger.enter(menu, index, 1.0, info)
+
+
+def most_hopeful(ellipsoid: Ellipsoid, menu: Menu, bounds: Floats) -> tuple[int, float]:
+    """The action with the largest upper bound, and its length; the ``bounds`` (K,) on all lengths
+    are lowered where one was found.
+
+    An action is looked at only if no length known so far rules it out. What is found depends
+    neither on the bounds nor on who else was looked at.
+    """
+    middle: Floats = menu.actions @ ellipsoid.centre
+    upper = middle + ellipsoid.radius * bounds
+    lengths = np.full(len(upper), np.nan)
+    count = 1
+    while np.isnan(lengths[index := int(upper.argmax())]):
+        count = min(4 * count, len(upper))
+        likely = upper.argpartition(-count)[-count:]
+        lengths[likely] = lengths_of(likely, menu.actions, ellipsoid.factor)
+        upper[likely] = middle[likely] + ellipsoid.radius * lengths[likely]
+        bounds[likely] = SLACK * lengths[likely]
+    return index, float(lengths[index])
 
 
 class FrequentistIDS(Confident):
@@ -165,7 +196,7 @@ def directed_gain(ellipsoid: Ellipsoid, bounds: Bounds, menu: Menu) -> Floats:  
     hopeful = int(bounds.upper.argmax())
     if bounds.lengths[hopeful] == 0.0:
         return np.zeros(len(menu.actions))
-    rows = solve_triangular(ellipsoid.factor, menu.actions.T, lower=True)  # (d, K)
-    shared = rows[:, hopeful] @ rows / bounds.lengths[hopeful]
+    rows = ellipsoid.whitened(menu.actions)
+    shared = rows @ rows[hopeful] / bounds.lengths[hopeful]
     gain: Floats = -0.5 * np.log1p(-(shared**2) / (1.0 + bounds.lengths**2))
     return gain

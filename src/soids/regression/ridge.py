@@ -9,9 +9,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpotrf, dpotrs
 
-from soids.arrays import Floats
+from soids.arrays import STRIP, Floats
 from soids.evidence import Evidence
 
 
@@ -28,22 +29,29 @@ class Ellipsoid(NamedTuple):
 
     def lengths(self, actions: Floats) -> Floats:  # (K,)
         """How uncertain the reward of each action is: its reach is length times radius."""
-        solved = solve_triangular(self.factor, actions.T, lower=True, check_finite=False)
-        lengths: Floats = np.sqrt((solved**2).sum(axis=0))
-        return lengths
+        lengths = np.empty(len(actions))
+        for first in range(0, len(actions), STRIP):
+            solved = self.whitened(actions[first : first + STRIP])
+            np.einsum("ki,ki->k", solved, solved, out=lengths[first : first + STRIP])
+        return np.sqrt(lengths, out=lengths)
+
+    def whitened(self, actions: Floats) -> Floats:  # (K, d)
+        """The actions in coordinates in which the ellipsoid is a ball."""
+        solved: Floats = dtrsm(1.0, self.factor, actions, side=1, lower=1, trans_a=1)
+        return solved
 
 
 def ridge(evidence: Evidence, penalty: float) -> tuple[Floats, Floats]:
     """The ridge estimate (d,), and the factor (d, d) of its precision."""
-    dimension = len(evidence.moment)
-    try:
-        factor: Floats = cholesky(evidence.gram + penalty * np.eye(dimension), lower=True)
-    except np.linalg.LinAlgError:
+    precision = evidence.gram.copy()
+    precision.flat[:: len(precision) + 1] += penalty
+    factor, failed = dpotrf(precision, lower=1)
+    if failed:
         raise ValueError(
             f"ridge must not vanish beside the squares of the actions, got {penalty:g}: "
             "rescale the actions, or raise it"
-        ) from None
-    return cho_solve((factor, True), evidence.moment, check_finite=False), factor
+        )
+    return dpotrs(factor, evidence.moment, lower=1)[0], factor
 
 
 def self_normalised_radius(

@@ -1,0 +1,26 @@
+"""The lengths of a few actions, each on its own: equal actions have equal lengths, to the last bit,
+whatever they are asked for with.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def lengths_of(chosen, actions, factor):
+    """Norms of some actions in the inverse of ``factor factor'``, by forward substitution."""
+    lengths = np.empty(chosen.size)
+    rest = np.empty(factor.shape[0])
+    for i in range(chosen.size):
+        rest[:] = actions[chosen[i]]
+        square = 0.0
+        for j in range(rest.size):
+            share = rest[j] / factor[j, j]
+            square += share * share
+            below, column = rest[j + 1 :], factor[j + 1 :, j]
+            for k in range(below.size):
+                below[k] -= share * column[k]
+        lengths[i] = math.sqrt(square)
+    return lengths
