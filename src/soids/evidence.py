@@ -47,7 +47,11 @@ class Menu:
         return float(np.abs(self.actions).max())
 
     def same(self, other: "Menu") -> bool:
-        return self is other or np.array_equal(self.columns, other.columns)
+        """Whether two menus hold the same actions; most that do not differ in the first feature."""
+        return self is other or (
+            np.array_equal(self.columns[0], other.columns[0])
+            and np.array_equal(self.columns, other.columns)
+        )
 
     def shows(self, table: Table) -> bool:
         """Whether these are the actions of a table, to the last number."""
