@@ -14,6 +14,7 @@ from soids.designs import exploratory_design
 from soids.evidence import Evidence, Menu
 from soids.information import (
     TwoPoint,
+    appraise,
     conditional_gain,
     dual_ratio,
     exploring,
@@ -310,3 +311,11 @@ def test_regret_is_bounded_by_gain_and_either_ratio(in_play):
             )
             assert bounds.min() == pytest.approx(regret, rel=1e-3)  # tight, and
             assert (bounds >= regret * (1 - 1e-12)).all()  # never below
+
+
+def test_an_appraisal_is_shortfall_and_half_variance():
+    rng = np.random.default_rng(0)
+    rewards, weights = rng.standard_normal((20, 700)), rng.dirichlet(np.ones(20))
+    regret, gain = appraise(rewards, weights)
+    assert regret == pytest.approx(shortfall(rewards, weights), rel=1e-12)
+    assert gain == pytest.approx(half_variance(rewards, weights), rel=1e-12)
