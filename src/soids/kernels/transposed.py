@@ -2,19 +2,19 @@
 
 from numba import njit
 
-TILE = 16  # features at a time: the lines of memory that their columns lie in stay at hand
-
 
 @njit(cache=True, nogil=True)
 def is_transposed(rows, columns):
-    """Whether ``rows`` (K, d) are the transpose of ``columns`` (d, K); NaN is like nothing."""
+    """Whether ``rows`` (K, d) are the transpose of ``columns`` (d, K); NaN is like nothing.
+
+    Counting the differences of a feature is faster than asking after each: it needs no branch.
+    """
     count, dimension = rows.shape
-    for first in range(0, dimension, TILE):
-        last = min(first + TILE, dimension)
+    for j in range(dimension):
+        column = columns[j]
         different = 0
         for k in range(count):
-            for j in range(first, last):
-                different += rows[k, j] != columns[j, k]
+            different += rows[k, j] != column[k]
         if different > 0:
             return False
     return True
