@@ -11,6 +11,8 @@ from numba import njit
 
 from soids.arrays import Floats, Ints
 
+PIECE = 1024  # entries of a row
+
 
 class Rows(NamedTuple):
     """A gram as the moves see it; they write to nothing but spare rows of their own.
@@ -66,13 +68,24 @@ def meet(gram, j):
 
 @njit(cache=True)
 def sum_row(actions, j, row):
-    """Write the row of one feature."""
+    """Write the row of one feature, a piece that fits the nearest cache at a time."""
+    times = np.flatnonzero(actions[:, j])
+    weights = actions[:, j][times]
+    even = times.size - times.size % 4
     row[:] = 0.0
-    for t in range(actions.shape[0]):
-        weight = actions[t, j]
-        if weight != 0.0:
-            for i in range(row.size):
-                row[i] += weight * actions[t, i]
+    for first in range(0, row.size, PIECE):
+        last = min(first + PIECE, row.size)
+        for k in range(0, even, 4):
+            t, u, v, w = times[k], times[k + 1], times[k + 2], times[k + 3]
+            a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+            for i in range(first, last):  # from left to right: in the order of play
+                row[i] = (
+                    row[i] + a * actions[t, i] + b * actions[u, i] + c * actions[v, i]
+                    + d * actions[w, i]
+                )  # fmt: skip
+        for k in range(even, times.size):
+            for i in range(first, last):
+                row[i] += weights[k] * actions[times[k], i]
 
 
 @njit(cache=True)
