@@ -16,7 +16,7 @@ from soids.kernels.gram import Rows, fill_rows, raise_rows, whole
 from soids.kernels.rows import by_rows
 
 SMALL = 512  # dimension up to which the whole gram is made at once
-PATIENCE = 4  # rounds for which a row is held that nobody asks for: few come back
+PATIENCE = 2  # rounds for which a row is held that nobody asks for: few come back
 MOST = 1500  # rows held, but for those that will soon make the gram whole
 ROOM = 1024  # rows that all particles together may meet in a sweep before some are forgotten
 
