@@ -17,6 +17,7 @@ from rich.table import Table
 
 from soids import SOIDS, paper_instance, play
 from soids.evidence import Evidence, Menu
+from soids.gram import Gram
 from soids.information import minimise_ratio
 
 DIMENSION = 100
@@ -50,8 +51,8 @@ def pace_after(rounds: int) -> float:
     rewards = bandit.means[played] + rng.standard_normal(rounds)
     actions = bandit.actions[played]
     evidence = Evidence(
-        actions.T @ actions, actions.T @ rewards, actions.sum(axis=0), float(rewards @ rewards),
-        rounds, (Menu(bandit.actions),), (rounds,),
+        Gram.of(actions.T @ actions), actions.T @ rewards, actions.sum(axis=0),
+        float(rewards @ rewards), rounds, (Menu(bandit.actions),), (rounds,),
     )  # fmt: skip
     policy = fresh()
     policy.ledger.evidence = evidence

@@ -61,8 +61,8 @@ def conditional(target: Target, others: Floats, j: int) -> Conditional:
     power = target.eta / prior.noise.scale
     heights, slopes = others @ target.columns, target.columns[j]
     roof = highest_lines(heights, slopes, np.argsort(slopes))
-    slope = power * (target.moment[j] - target.gram[j] @ others) - target.drift[j]
-    precision = power * target.gram[j, j] + prior.slab_precision
+    slope = power * (target.moment[j] - target.gram.dense()[j] @ others) - target.drift[j]
+    precision = power * target.gram.diagonal[j] + prior.slab_precision
     slack = prior.radius.high - np.abs(others).sum()
     odds = prior.log_odds[np.count_nonzero(others)]
     table = bumps(roof, tilt, slope, precision, -slack, slack, odds)
@@ -148,7 +148,7 @@ def unbounded_target() -> Target:
 
 def support_mass(target: Target, support: list[int]) -> float:
     """The log mass of one support: a Gaussian integral for each arm."""
-    precision = target.eta * target.gram[np.ix_(support, support)]
+    precision = target.eta * target.gram.dense()[np.ix_(support, support)]
     precision += target.prior.slab_precision * np.eye(len(support))
     slopes = (target.eta * target.moment - target.drift)[support, None]
     whitened = np.linalg.solve(

@@ -102,8 +102,8 @@ BUGS = (
     Bug(
         "slab left out of the elimination",
         "kernels/elimination.py",
-        "whole[i] = power * gram[i, i] + slab_precision",
-        "whole[i] = power * gram[i, i]",
+        "whole[i] = power * diagonal[i] + slab_precision",
+        "whole[i] = power * diagonal[i]",
     ),
     Bug(
         "norm bound without its ridge",

@@ -6,6 +6,7 @@ import pytest
 from scipy.special import logsumexp
 
 from soids.kernels import density, rows
+from soids.kernels.gram import whole
 
 
 def fit_arguments(rng, particles=40, dimension=7):
@@ -14,7 +15,7 @@ def fit_arguments(rng, particles=40, dimension=7):
     thetas[rng.random(thetas.shape) < 0.5] = 0.0
     thetas[0] = 0.0
     played = rng.uniform(-1.0, 1.0, (9, dimension))
-    return thetas, played.T @ played, rng.standard_normal(dimension), played.sum(axis=0)
+    return thetas, whole(played.T @ played), rng.standard_normal(dimension), played.sum(axis=0)
 
 
 def optimism_arguments(rng, particles=40):
@@ -25,7 +26,7 @@ def optimism_arguments(rng, particles=40):
 def test_fits_are_the_quadratic_form_and_the_drift():
     thetas, gram, moment, drift = fit_arguments(np.random.default_rng(0))
     squares, drifts = density.fits(thetas, gram, moment, drift)
-    quadratic = np.einsum("mi,ij,mj->m", thetas, gram, thetas) - 2.0 * thetas @ moment
+    quadratic = np.einsum("mi,ij,mj->m", thetas, gram.rows, thetas) - 2.0 * thetas @ moment
     np.testing.assert_allclose(squares, quadratic, atol=1e-12)
     np.testing.assert_allclose(drifts, thetas @ drift, atol=1e-12)
 

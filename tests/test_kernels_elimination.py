@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from soids.kernels import elimination
+from soids.kernels.gram import whole
 
 POWER, SLAB = 2.0, 0.4
 
@@ -13,7 +14,7 @@ def scene(seed):
     rng = np.random.default_rng(seed)
     rows = rng.standard_normal((9, 6))
     gram = rows.T @ rows
-    return POWER * gram + SLAB * np.eye(6), gram, rng.standard_normal(6)
+    return POWER * gram + SLAB * np.eye(6), whole(gram), rng.standard_normal(6)
 
 
 def check(done, precision, slopes, support):
@@ -68,7 +69,7 @@ def test_no_feature_at_all_leaves_everything_as_it_was():
 
 @pytest.mark.parametrize("gram", [np.ones((2, 2)), np.diag([1.0, 0.0]), np.zeros((2, 2))])
 def test_values_that_the_data_do_not_pin_have_no_factor(gram):
-    assert not elimination.is_pinned(np.ones(2), POWER, gram, 0.0)
+    assert not elimination.is_pinned(np.ones(2), POWER, whole(gram), 0.0)
 
 
 def test_the_factor_is_that_of_numpy():
@@ -84,7 +85,7 @@ def test_rounding_does_not_pin_what_the_data_do_not():
     for _ in range(2_000):
         rows = rng.standard_normal((2, 3))
         rows[:, 1] = rows[:, 0] + 10.0 ** rng.uniform(-9, 0) * rows[:, 1]
-        assert not elimination.is_pinned(np.ones(3), POWER, rows.T @ rows, 0.0)
+        assert not elimination.is_pinned(np.ones(3), POWER, whole(rows.T @ rows), 0.0)
 
 
 def test_a_column_of_the_covariance_and_the_mean():

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soids.kernels import envelope
+from soids.kernels.gram import whole
 from soids.kernels.sparse import fields
 
 STEPS = st.integers(-4, 4)  # whole numbers, so that lines are often parallel or equal
@@ -103,7 +104,7 @@ def sweep_arguments(rng, *, slab_precision=0.0, spike_scale=0.0, particles=40, c
     return (
         np.where(included, rng.uniform(-RADIUS, RADIUS, included.shape), 0.0), included,
         np.full(particles, RADIUS if spike_scale == 0.0 else math.inf),
-        rng.uniform(0.5, 2.0, particles), played.T @ played, rng.standard_normal(dimension),
+        rng.uniform(0.5, 2.0, particles), whole(played.T @ played), rng.standard_normal(dimension),
         0.3 * played.sum(axis=0), rng.uniform(-1.0, 1.0, (dimension, 6)), 0.9,
         np.zeros(cap if subset else dimension), 1 if subset else 0, slab_precision, spike_scale,
         subset, rng.random((particles, dimension)), rng.random((particles, 2)),
@@ -177,10 +178,10 @@ def test_a_redraw_keeps_rewards_and_field_up_to_date():
     for rng in np.random.default_rng(4).spawn(20):
         arguments = redraw_arguments(rng)
         theta, _, rewards, field, power, _, _, gram, columns, *_ = arguments
-        linear = field + power * gram @ theta
+        linear = field + power * gram.rows @ theta
         envelope.redraw(*arguments)
         np.testing.assert_allclose(rewards, theta @ columns, atol=1e-12)
-        np.testing.assert_allclose(field, linear - power * gram @ theta, atol=1e-12)
+        np.testing.assert_allclose(field, linear - power * gram.rows @ theta, atol=1e-12)
 
 
 def test_a_swap_changes_one_member_of_the_support():
@@ -199,12 +200,12 @@ def test_a_swap_changes_one_member_of_the_support():
 def test_a_swap_weighs_each_feature_by_its_mass_under_the_roof():
     state = swap_arguments(np.random.default_rng(9))
     theta, _, _, field, power, _, gram, columns, _, tilt, *_ = state
-    linear = field + power * gram @ theta  # the only active feature is taken out: all are free
+    linear = field + power * gram.rows @ theta  # the only active feature is taken out: all are free
     points, _ = midpoints(-RADIUS, RADIUS, count=2000)
     masses = [
         np.exp(
             linear[j] * points
-            - 0.5 * power * gram[j, j] * points**2
+            - 0.5 * power * gram.diagonal[j] * points**2
             + tilt * np.outer(points, columns[j]).max(axis=1)
         ).sum()
         for j in range(4)

@@ -12,6 +12,7 @@ from scipy.special import expit, softmax
 
 from soids.kernels import joint, sparse
 from soids.kernels.elimination import eliminate, is_pinned
+from soids.kernels.gram import whole
 from soids.kernels.normal import invert_mass, log_mass
 from test_kernels_sparse import outcome, plain, slopes_of, sparse_thetas, staged
 
@@ -20,7 +21,7 @@ POWER, SLAB = 2.0, 0.4
 
 def joint_law(gram, slopes, support):
     """Precision, mean and log mass of the values on a support."""
-    precision = POWER * gram[np.ix_(support, support)] + SLAB * np.eye(len(support))
+    precision = POWER * gram.rows[np.ix_(support, support)] + SLAB * np.eye(len(support))
     mean = np.linalg.solve(precision, slopes[support])
     return precision, mean, 0.5 * (slopes[support] @ mean - np.linalg.slogdet(precision)[1])
 
@@ -35,7 +36,13 @@ def scene(seed):
     """A gram, slopes, actions and a parameter with features 1, 3 and 4."""
     rng = np.random.default_rng(seed)
     stage, theta = staged(rng), np.array([0.0, 0.4, 0.0, -0.2, 0.7, 0.0])
-    return stage.gram, slopes_of(stage, POWER), stage.columns, theta, rng.standard_normal(4)
+    return (
+        stage.gram.all_rows(),
+        slopes_of(stage, POWER),
+        stage.columns,
+        theta,
+        rng.standard_normal(4),
+    )
 
 
 def rearmed(gram, slopes, columns, theta, radius, u, normals):
@@ -98,7 +105,7 @@ def test_a_feature_that_the_others_replace_is_not_exchanged():
     """Feature 0 is pinned alone, and 1 and 2 beside it, but 0 not quite beside the two others."""
     e = 1.5e-7**0.5
     rows = np.array([[1.0, 1.0, 1.0, 0.0], [0.0, e, 0.0, 0.0], [0.0, 0.0, e, 0.0]])
-    theta, gram = np.array([0.5, 0.2, 0.3, 0.0]), rows.T @ rows
+    theta, gram = np.array([0.5, 0.2, 0.3, 0.0]), whole(rows.T @ rows)
     assert is_pinned(theta, POWER, gram, 0.0)
     done = eliminate(theta, 3, POWER, gram, 0.0, np.ones(4))
     new = theta.copy()
@@ -135,7 +142,7 @@ def test_the_farthest_point_lies_on_the_rim(values, direction, start, slack, sid
 
 def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor, uniforms):
     """The glides by their definition: along the line on which the others answer each value best."""
-    precision = POWER * gram + slab_precision * np.eye(6)
+    precision = POWER * gram.rows + slab_precision * np.eye(6)
     for j, u in enumerate(uniforms):
         others = np.setdiff1d(np.flatnonzero(theta), [j])
         if len(others) == log_odds.size:
@@ -165,7 +172,7 @@ def test_a_glide_keeps_to_its_definition(slab_precision, radius, price):
     floor, log_odds = 0 if slab_precision else 1, np.full(4, price)
     for theta in sparse_thetas(rng, particles=150):
         stage, uniforms = staged(rng), rng.random(6) ** rng.choice([1, 4])
-        gram = stage.gram + 0.1 * np.eye(6)  # every value is pinned
+        gram = whole(stage.gram.dense() + 0.1 * np.eye(6))  # every value is pinned
         slopes = 3.0 * slopes_of(stage, POWER)  # the rim matters
         expected = glided(
             theta, slopes, radius, 1.8, gram, slab_precision, log_odds, floor, uniforms
@@ -185,7 +192,7 @@ def test_a_glide_keeps_to_its_definition(slab_precision, radius, price):
 
 
 def test_the_empty_support_can_glide_away():
-    gram, theta = np.eye(3), np.zeros(3)
+    gram, theta = whole(np.eye(3)), np.zeros(3)
     done = eliminate(theta, 3, POWER, gram, SLAB, np.zeros(3))
     joint.glide(theta, done, POWER, 3.0, 0.0, gram, SLAB, np.full(3, 50.0), 0, np.full(3, 0.3))
     assert theta.all()
@@ -195,7 +202,7 @@ def test_joint_moves_stay_among_supports_that_the_data_pin():
     """Features 1 and 2 are told apart just so, and not beside feature 0, itself no problem."""
     gap = math.sqrt(2e-7)
     rows = np.array([[0.0, 1.0, 1.0], [math.sqrt(0.7), 0.0, gap], [math.sqrt(0.3), 0.0, 0.0]])
-    gram, theta = rows.T @ rows, np.array([0.0, 0.3, 0.2])
+    gram, theta = whole(rows.T @ rows), np.array([0.0, 0.3, 0.2])
     done = eliminate(theta, 3, POWER, gram, 0.0, np.zeros(3))
     assert done.spread[0] > 0.1 * done.whole[0]
     assert is_pinned(theta, POWER, gram, 0.0)
@@ -208,6 +215,7 @@ def test_joint_moves_stay_among_supports_that_the_data_pin():
     # A fourth feature that nothing resembles could be exchanged for feature 0 alike.
     gram, theta = np.eye(4), np.array([0.0, 0.3, 0.2, 0.1])
     gram[:3, :3] = rows.T @ rows
+    gram = whole(gram)
     done = eliminate(theta, 4, POWER, gram, 0.0, np.array([50.0, 0.0, 0.0, 0.0]))
     new = theta.copy()
     joint.exchange(new, done, POWER, math.inf, gram, 0.0, np.array([0.9, 0.5]), np.zeros(3))

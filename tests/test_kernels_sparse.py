@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from scipy.special import expit, softmax
 from scipy.stats import chisquare
 
+from soids.gram import Gram
 from soids.kernels import rows, sparse
+from soids.kernels.gram import whole
 from soids.kernels.normal import invert_mass, log_mass
 from soids.posteriors import smc
 from soids.posteriors.prior import Noise, Prior, Span
@@ -31,7 +33,7 @@ def staged(rng, dimension=6, rounds=8, slab_precision=0.0):
         smallest=0 if slab_precision else 1, slab_precision=slab_precision,
     )  # fmt: skip
     return Target(
-        prior, 1.0, 0.3, played.T @ played, played.T @ rewards, rewards @ rewards, rounds,
+        prior, 1.0, 0.3, Gram.of(played.T @ played), played.T @ rewards, rewards @ rewards, rounds,
         drift=0.3 * played.sum(axis=0), tilts=np.array([1.5, 0.0, 0.9]),
         columns=rng.uniform(-1.0, 1.0, (dimension, 9)), starts=np.array([0, 4, 6, 9]),
     )  # fmt: skip
@@ -115,14 +117,15 @@ def test_the_squeeze_changes_no_flip(slab_precision, radius, price, laxity):
         stage, power = staged(rng), rng.choice([1.0, 5.0])
         slopes = slopes_of(stage, power)
         # The table may stem from another particle, with a lower power than this one's.
-        table = half_logs(laxity * power * np.diag(stage.gram) + slab_precision)
+        table = half_logs(laxity * power * stage.gram.diagonal + slab_precision)
         uniforms = rng.random(6) ** rng.choice([1, 4])  # small ones, too: those settle less
         expected = flipped(
-            theta, slopes, power, radius, 1.8, stage.gram, slab_precision, log_odds, floor,
+            theta, slopes, power, radius, 1.8, stage.gram.dense(), slab_precision, log_odds, floor,
             uniforms,
         )  # fmt: skip
+        gram = stage.gram.all_rows()
         sparse.flip(
-            theta, sparse.fields(theta, power, stage.gram, slopes), power, radius, 1.8, stage.gram,
+            theta, sparse.fields(theta, power, gram, slopes), power, radius, 1.8, gram,
             slab_precision, table, log_odds, floor, uniforms,
         )  # fmt: skip
         np.testing.assert_array_equal(theta != 0.0, expected != 0.0)
@@ -130,14 +133,14 @@ def test_the_squeeze_changes_no_flip(slab_precision, radius, price, laxity):
 
 
 def flip_once(theta, field, gram, slab_precision, rng):
-    table, log_odds = half_logs(2.0 * np.diag(gram) + slab_precision), np.full(4, 0.5)
+    table, log_odds = half_logs(2.0 * gram.diagonal + slab_precision), np.full(4, 0.5)
     sparse.flip(
         theta, field, 2.0, 3.0, 1.8, gram, slab_precision, table, log_odds, 1, rng.random(6)
     )
 
 
 def swap_once(theta, field, gram, slab_precision, rng):
-    table = half_logs(2.0 * np.diag(gram) + slab_precision)
+    table = half_logs(2.0 * gram.diagonal + slab_precision)
     sparse.swap(theta, field, 2.0, 3.0, gram, slab_precision, table, rng.random(4))
 
 
@@ -147,25 +150,25 @@ def test_a_move_keeps_to_the_ball_and_the_field_up_to_date(move, slab_precision)
     rng = np.random.default_rng(1)
     for theta in sparse_thetas(rng, particles=200):
         stage = staged(rng)
-        slopes = slopes_of(stage, 2.0)
-        field = sparse.fields(theta, 2.0, stage.gram, slopes)
+        gram, slopes = stage.gram.all_rows(), slopes_of(stage, 2.0)
+        field = sparse.fields(theta, 2.0, gram, slopes)
         sizes = range(1, 5) if move is flip_once else [np.count_nonzero(theta)]
-        move(theta, field, stage.gram, slab_precision, rng)
+        move(theta, field, gram, slab_precision, rng)
         assert np.count_nonzero(theta) in sizes
         assert np.abs(theta).sum() <= 3.0 * (1 + 1e-15)
-        afresh = sparse.fields(theta, 2.0, stage.gram, slopes)
+        afresh = sparse.fields(theta, 2.0, gram, slopes)
         np.testing.assert_allclose(field, afresh, atol=1e-11)
 
 
 def test_the_empty_support_has_nothing_to_swap():
     stage, theta, field = staged(np.random.default_rng(2)), np.zeros(6), np.ones(6)
-    sparse.swap(theta, field, 1.0, 3.0, stage.gram, 0.4, np.zeros(6), np.full(4, 0.5))
+    sparse.swap(theta, field, 1.0, 3.0, stage.gram.all_rows(), 0.4, np.zeros(6), np.full(4, 0.5))
     np.testing.assert_array_equal(theta, 0.0)
     np.testing.assert_array_equal(field, 1.0)
 
 
 def test_a_swap_out_of_a_certain_feature_comes_back_to_it():
-    gram, moment = np.eye(3), np.array([0.0, 60.0, 0.0])
+    gram, moment = whole(np.eye(3)), np.array([0.0, 60.0, 0.0])
     for u in [0.01, 0.5, 0.99]:
         theta = np.array([0.0, 55.0, 0.0])
         field, table = moment - theta, half_logs(np.ones(3))
@@ -175,10 +178,10 @@ def test_a_swap_out_of_a_certain_feature_comes_back_to_it():
 
 def test_swaps_keep_the_masses_of_the_features_whatever_their_bounds():
     rng = np.random.default_rng(10)
-    gram, slopes = np.diag([1.0, 4.0, 2.0, 3.0]), np.array([1.0, -2.0, 1.5, 0.5])
-    masses = softmax([log_mass(slopes[j], gram[j, j], -3.0, 3.0) for j in range(4)])
+    gram, slopes = whole(np.diag([1.0, 4.0, 2.0, 3.0])), np.array([1.0, -2.0, 1.5, 0.5])
+    masses = softmax([log_mass(slopes[j], gram.diagonal[j], -3.0, 3.0) for j in range(4)])
     shifts = np.array([0.0, 1.0, -0.5, 2.0])  # bounds only propose: any will do
-    table = half_logs(np.diag(gram)) + shifts
+    table = half_logs(gram.diagonal) + shifts
     counts = np.zeros(4)
     for start in rng.choice(4, 10_000, p=masses):
         theta = 0.1 * np.eye(4)[start]
@@ -195,11 +198,11 @@ def test_fields_are_the_gradient_of_the_log_density():
     slopes = slopes_of(stage, 1.7)
 
     def log_density(x):
-        return slopes @ x - 0.5 * 1.7 * x @ stage.gram @ x
+        return slopes @ x - 0.5 * 1.7 * x @ stage.gram.dense() @ x
 
     # Central differences of a quadratic have no error but rounding, whatever their step.
     differences = [log_density(theta + e / 2) - log_density(theta - e / 2) for e in np.eye(6)]
-    field = sparse.fields(theta, 1.7, stage.gram, slopes)
+    field = sparse.fields(theta, 1.7, stage.gram.all_rows(), slopes)
     np.testing.assert_allclose(field, differences, atol=1e-12)
 
 
@@ -222,8 +225,8 @@ def test_all_moves_of_a_sweep_follow_the_arm_that_was_drawn_with_the_values():
     """Two opposite actions, equally good: half of the particles change sides, and stay there."""
     prior = Prior(np.zeros(1), 1, Span(50.0, 50.0), Noise(math.inf, 1.0))
     target = Target(
-        prior, 1.0, 0.3, np.eye(1), np.zeros(1), 0.0, 10, drift=np.zeros(1), tilts=np.full(1, 3.0),
-        columns=np.array([[1.0, -1.0]]), starts=np.array([0, 2]),
+        prior, 1.0, 0.3, Gram.of(np.eye(1)), np.zeros(1), 0.0, 10, drift=np.zeros(1),
+        tilts=np.full(1, 3.0), columns=np.array([[1.0, -1.0]]), starts=np.array([0, 2]),
     )  # fmt: skip
     thetas = np.full((400, 1), 3.0)
     cloud = smc.placed(target, thetas, thetas != 0.0, np.full(400, 50.0), np.ones(400))
@@ -237,7 +240,11 @@ def test_a_sweep_modifies_nothing_it_was_given(slab_precision):
     cloud = staged_cloud(rng, slab_precision)
     before = deepcopy(cloud)
     smc.moved(cloud, rng)
-    for now, then in zip((*cloud.target, *cloud), (*before.target, *before), strict=True):
+    for now, then in zip(
+        (*cloud.target, *cloud, cloud.target.gram.dense()),
+        (*before.target, *before, before.target.gram.dense()),
+        strict=True,
+    ):
         if isinstance(now, np.ndarray):
             np.testing.assert_array_equal(now, then)
 
@@ -269,7 +276,7 @@ def kernel_arguments():
     """One call of every kernel but the sweep."""
     rng = np.random.default_rng(9)
     stage, thetas, field, table = staged(rng), sparse_thetas(rng), rng.random(6), np.zeros(6)
-    gram, columns, theta = stage.gram, stage.columns, thetas[0]
+    gram, columns, theta = stage.gram.all_rows(), stage.columns, thetas[0]
     return {
         "bump_bound": (1.3, 0.7, 0.2, 2.0),
         "flip": (theta, field, 1.5, 3.0, 0.3, gram, 0.4, table, np.zeros(4), 0, rng.random(6)),

@@ -6,6 +6,7 @@ import pytest
 from judging import Z, evidence_of, observables, scene, standard_errors
 from oracles import Past, binomial_sizes, relaxed_grid
 from soids.evidence import Evidence, Menu
+from soids.gram import Gram
 from soids.posteriors import Langevin, Relaxed, Tuning
 
 PRIOR = {"slab_variance": 4.0, "spike_scale": 0.2}
@@ -20,8 +21,8 @@ MODES = pytest.mark.parametrize(
 def regression(design, rewards):
     """Evidence of rewards for the rows of a design, which is also the menu."""
     return Evidence(
-        design.T @ design, design.T @ rewards, design.sum(axis=0), float(rewards @ rewards),
-        len(rewards), (Menu(design),), (len(rewards),),
+        Gram.of(design.T @ design), design.T @ rewards, design.sum(axis=0),
+        float(rewards @ rewards), len(rewards), (Menu(design),), (len(rewards),),
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import STRIP, Bools, Floats, Table, strip
+from soids.gram import Gram
 from soids.kernels.rows import by_rows
 from soids.kernels.transposed import is_transposed
 
@@ -78,7 +79,7 @@ class Menu:
 class Evidence(NamedTuple):
     """Sufficient statistics of all rewards observed, and how often each menu was on offer."""
 
-    gram: Floats  # (d, d)
+    played: Gram
     moment: Floats  # (d,)
     total: Floats  # (d,)
     energy: float
@@ -89,7 +90,12 @@ class Evidence(NamedTuple):
     @classmethod
     def empty(cls, dimension: int) -> "Evidence":
         zeros = np.zeros(dimension)
-        return cls(np.zeros((dimension, dimension)), zeros, zeros, 0.0, 0, (), ())
+        return cls(Gram.empty(dimension), zeros, zeros, 0.0, 0, (), ())
+
+    @property
+    def gram(self) -> Floats:  # (d, d)
+        """The whole gram; large, if the dimension is."""
+        return self.played.dense()
 
     def add(self, menu: Menu, action: Floats, reward: float) -> "Evidence":
         """The evidence after one more action chosen from the menu, and its reward."""
@@ -104,7 +110,7 @@ class Evidence(NamedTuple):
     def note(self, action: Floats, reward: float) -> "Evidence":
         """The evidence after one more reward, whatever else was on offer."""
         return self._replace(
-            gram=self.gram + np.outer(action, action),
+            played=self.played.added(action),
             moment=self.moment + reward * action,
             total=self.total + action,
             energy=self.energy + reward**2,
@@ -115,7 +121,7 @@ class Evidence(NamedTuple):
         """The same rewards, as if only some of the features had been recorded."""
         kept = list(features)
         return Evidence(
-            self.gram[np.ix_(kept, kept)],
+            Gram.of(self.played.rows(np.array(kept, dtype=np.int64))[:, kept]),
             self.moment[kept],
             self.total[kept],
             self.energy,
@@ -130,5 +136,5 @@ class Evidence(NamedTuple):
         >>> Evidence.empty(3).scale()
         1.0
         """
-        spread = float(np.trace(self.gram)) / len(self.moment)
+        spread = float(self.played.diagonal.sum()) / len(self.moment)
         return (self.energy / spread) ** 0.5 if self.energy > 0 and spread > 0 else 1.0

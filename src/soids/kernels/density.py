@@ -20,14 +20,15 @@ def fits(thetas, gram, moment, drift) -> tuple[Floats, Floats]:
 @njit(cache=True, nogil=True)
 def fit_rows(start, stop, thetas, gram, moment, drift, squares, drifts):
     """Write the two forms of some rows."""
+    slots, rows = gram.slots, gram.rows
     for m in range(start, stop):
         theta = thetas[m]
         active = np.flatnonzero(theta)
         square, along = 0.0, 0.0
         for i in active:
-            inner = -2.0 * moment[i]
+            inner, slot = -2.0 * moment[i], slots[i]
             for j in active:
-                inner += gram[i, j] * theta[j]
+                inner += rows[slot, j] * theta[j]
             square += theta[i] * inner
             along += drift[i] * theta[i]
         squares[m], drifts[m] = square, along

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Floats, Ints
+from soids.kernels.gram import meet
 
 # A feature that the others replace up to this share of its precision is not pinned by the data.
 # Rounding grows by the inverse of the share, so that what is left must stay far below it.
@@ -30,21 +31,23 @@ class Elimination(NamedTuple):
     excess: Floats  # (d,)  slope of each feature, with the active ones eliminated
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")  # so that loops over the factor are known to share no memory
 def precision_factor(active, power, gram, slab_precision):
     """The Cholesky factor of the active values' precision, and whether there is one."""
-    n = active.size
+    n, diagonal, slots, rows = active.size, gram.diagonal, gram.slots, gram.rows
     factor = np.empty((n, n))
     for a in range(n):
+        j = active[a]
+        slot = slots[j] if slots[j] >= 0 else meet(gram, j)
         for b in range(a + 1):
-            total = power * gram[active[a], active[b]]
+            total = power * rows[slot, active[b]]
             for c in range(b):
                 total -= factor[a, c] * factor[b, c]
             if a > b:
                 factor[a, b] = total / factor[b, b]
             else:
                 total += slab_precision
-                if total <= PINNED * (power * gram[active[a], active[a]] + slab_precision):
+                if total <= PINNED * (power * diagonal[active[a]] + slab_precision):
                     return factor, False
                 factor[a, a] = math.sqrt(total)
     return factor, True
@@ -63,10 +66,10 @@ def is_pinned(theta, power, gram, slab_precision):
 @njit(cache=True)
 def eliminate(theta, room, power, gram, slab_precision, slopes):
     """Eliminate the active features, which the data must pin."""
-    d = theta.size
+    d, diagonal = theta.size, gram.diagonal
     whole = np.empty(d)
     for i in range(d):
-        whole[i] = power * gram[i, i] + slab_precision
+        whole[i] = power * diagonal[i] + slab_precision
     done = Elimination(
         np.empty(room, dtype=np.int64), np.empty((room, room)), np.empty((room, d)),
         np.empty(room), whole, whole.copy(), slopes.copy(),
@@ -79,7 +82,7 @@ def eliminate(theta, room, power, gram, slab_precision, slopes):
     return done
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def join(done, n, j, power, gram):
     """Eliminate feature ``j`` after n others."""
     shadow, spread, excess = done.shadow, done.spread, done.excess
@@ -88,9 +91,10 @@ def join(done, n, j, power, gram):
     done.active[n] = j
     done.factor[n, n] = root
     done.centre[n] = centre
-    row = shadow[n]
+    row, slots = shadow[n], gram.slots
+    source = gram.rows[slots[j] if slots[j] >= 0 else meet(gram, j)]
     for i in range(row.size):
-        row[i] = power * gram[j, i]
+        row[i] = power * source[i]
     for a in range(n):
         share = shadow[a, j]
         done.factor[n, a] = share

@@ -93,7 +93,7 @@ def redraw(
             continue
         heights = rewards - old * columns[j]
         roof = highest_lines(heights, columns[j], order[j])
-        precision = power * gram[j, j]
+        precision = power * gram.diagonal[j]
         slope = field[j] + precision * old
         odds = log_odds[rest] - volume if rest < log_odds.size else -math.inf
         slab = bumps(roof, tilt, slope, precision + slab_precision, -slack, slack, odds)
@@ -111,7 +111,7 @@ def redraw(
         theta[j] = new
         length += abs(new) - abs(old)
         rewards += (new - old) * columns[j]
-        field -= power * (new - old) * gram[j]
+        field -= power * (new - old) * gram.rows[gram.slots[j]]
 
 
 @njit(cache=True)
@@ -131,14 +131,14 @@ def swap(
     if slack <= 0.0:
         return
     rewards -= theta[out] * columns[out]
-    field += power * theta[out] * gram[out]
+    field += power * theta[out] * gram.rows[gram.slots[out]]
     theta[out], label[out] = 0.0, False
     d, actions = columns.shape
     table = np.full((d * actions, 5), -math.inf)
     for j in range(d):
         if not label[j]:
             roof = highest_lines(rewards, columns[j], order[j])
-            precision = power * gram[j, j] + slab_precision
+            precision = power * gram.diagonal[j] + slab_precision
             mixture = bumps(roof, tilt, field[j], precision, -slack, slack, 0.0)
             table[j * actions : j * actions + mixture.shape[0]] = mixture
     row, new = drawn(table, uniforms[1])

@@ -188,8 +188,8 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
 
 @njit(cache=True)
 def block(theta, field, power, gram, slab_precision, active, normals):
-    """Redraw all active coordinates at once from their joint Gaussian."""
-    n = active.size
+    """Redraw all active coordinates, whose rows must be there, from their joint Gaussian."""
+    n, slots, rows = active.size, gram.slots, gram.rows
     factor, pinned = precision_factor(active, power, gram, slab_precision)
     if not pinned:
         return
@@ -198,7 +198,7 @@ def block(theta, field, power, gram, slab_precision, active, normals):
         i = active[a]
         draw[a] = field[i]
         for b in range(n):
-            draw[a] += power * gram[i, active[b]] * theta[active[b]]
+            draw[a] += power * rows[slots[i], active[b]] * theta[active[b]]
     for a in range(n):
         for b in range(a):
             draw[a] -= factor[a, b] * draw[b]
@@ -210,4 +210,4 @@ def block(theta, field, power, gram, slab_precision, active, normals):
         step = power * (draw[a] - theta[j])
         theta[j] = draw[a]
         for i in range(theta.size):
-            field[i] -= step * gram[j, i]
+            field[i] -= step * rows[slots[j], i]

@@ -58,7 +58,7 @@ def sweep_rows(
     log_odds, slab_precision, spike_scale, coordinate_uniforms, arm_uniforms, block_normals,
 ):  # fmt: skip
     """Move some particles."""
-    d = thetas.shape[1]
+    d, diagonal, slots, rows = thetas.shape[1], gram.diagonal, gram.slots, gram.rows
     for m in range(start, stop):
         theta, label, power = thetas[m], included[m], powers[m]
         pull = np.empty(d)
@@ -68,7 +68,7 @@ def sweep_rows(
         size = np.count_nonzero(label)
         for j in range(d):
             old = theta[j]
-            precision = power * gram[j, j]
+            precision, slot = power * diagonal[j], slots[j]
             rest = size - label[j]
             label[j], theta[j] = spike_or_slab(
                 field[j] + precision * old, precision, slab_precision, spike_scale,
@@ -77,7 +77,7 @@ def sweep_rows(
             size = rest + label[j]
             step = power * (theta[j] - old)
             for i in range(d):
-                field[i] -= step * gram[j, i]
+                field[i] -= step * rows[slot, i]
         active = np.flatnonzero(label)
         block(theta, field, power, gram, slab_precision, active, block_normals[m])
         rate_actions(theta, columns, rewards[m])

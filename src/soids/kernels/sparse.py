@@ -21,6 +21,7 @@ from numba import njit
 from soids.arrays import Floats, Ints
 from soids.kernels.draws import draw_arms, draw_index
 from soids.kernels.elimination import eliminate, is_pinned
+from soids.kernels.gram import Rows, meet, opened
 from soids.kernels.joint import HALF_LOG_2PI, LOG_RARE, RARE, exchange, glide, rearm
 from soids.kernels.normal import invert_mass, log_mass
 from soids.kernels.rewards import all_rewards as all_rewards
@@ -31,7 +32,7 @@ from soids.kernels.rows import by_rows
 class Stage(NamedTuple):
     """A target as the moves see it, the same for all particles."""
 
-    gram: Floats  # (d, d)
+    gram: Rows
     moment: Floats  # (d,)
     drift: Floats  # (d,)
     columns: Floats  # (d, N)  the actions of all menus, feature by feature
@@ -71,7 +72,7 @@ def flip(
     theta, field, power, radius, volume, gram, slab_precision, half_logs, log_odds, floor, uniforms
 ):
     """Redraw each coordinate from its conditional: an atom at zero and a Gaussian in the ball."""
-    d = theta.size
+    d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
     length = np.abs(theta).sum()
     size = np.count_nonzero(theta)
     for j in range(d):
@@ -82,7 +83,7 @@ def flip(
         slack = radius - (length - abs(old))
         if slack <= 0.0:
             continue
-        precision = power * gram[j, j]
+        precision = power * diagonal[j]
         slope = field[j] + precision * old
         precision += slab_precision
         u = uniforms[j]
@@ -99,8 +100,9 @@ def flip(
         new = invert_mass(slope, precision, -slack, slack, u / share) if u < share else 0.0
         if new != old:
             step = power * (new - old)
+            slot = slots[j] if slots[j] >= 0 else meet(gram, j)
             for i in range(d):
-                field[i] -= step * gram[j, i]
+                field[i] -= step * rows[slot, i]
             theta[j] = new
             length += abs(new) - abs(old)
             size = rest + (new != 0.0)
@@ -109,7 +111,7 @@ def flip(
 @njit(cache=True)
 def swap(theta, field, power, radius, gram, slab_precision, half_logs, uniforms):
     """Take one active coordinate out and put one back: that which explains what is left."""
-    d = theta.size
+    d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
     active = np.flatnonzero(theta)
     if active.size == 0:
         return
@@ -118,20 +120,21 @@ def swap(theta, field, power, radius, gram, slab_precision, half_logs, uniforms)
     slack = radius - (np.abs(theta).sum() - abs(old))
     if slack <= 0.0:
         return
+    slot = slots[out] if slots[out] >= 0 else meet(gram, out)
     for i in range(d):
-        field[i] += power * old * gram[out, i]
+        field[i] += power * old * rows[slot, i]
     theta[out] = 0.0
     bounds = np.empty(d)
     for i in range(d):
         bounds[i] = -math.inf
         if theta[i] == 0.0:
-            precision = power * gram[i, i] + slab_precision
+            precision = power * diagonal[i] + slab_precision
             bounds[i] = bump_bound(field[i], precision, half_logs[i], slack)
     chosen = draw_index(bounds, uniforms[1])
     # The bounds proposed, the masses decide: an independence step whose ratio is mass over bound.
-    precision_new = power * gram[chosen, chosen] + slab_precision
+    precision_new = power * diagonal[chosen] + slab_precision
     excess = log_mass(field[chosen], precision_new, -slack, slack) - bounds[chosen]
-    precision_old = power * gram[out, out] + slab_precision
+    precision_old = power * diagonal[out] + slab_precision
     excess -= log_mass(field[out], precision_old, -slack, slack) - bounds[out]
     new = old
     if excess >= 0.0 or uniforms[2] < math.exp(excess):
@@ -139,18 +142,20 @@ def swap(theta, field, power, radius, gram, slab_precision, half_logs, uniforms)
     else:
         chosen = out
     theta[chosen] = new
+    slot = slots[chosen] if slots[chosen] >= 0 else meet(gram, chosen)
     for i in range(d):
-        field[i] -= power * new * gram[chosen, i]
+        field[i] -= power * new * rows[slot, i]
 
 
 @njit(cache=True)
 def fields(theta, power, gram, slopes):
     """The gradient of the log density at theta, prior left out; slopes are that at zero."""
-    field = slopes.copy()
+    field, slots, rows = slopes.copy(), gram.slots, gram.rows
     for j in range(theta.size):
         if theta[j] != 0.0:
+            slot = slots[j] if slots[j] >= 0 else meet(gram, j)
             for i in range(theta.size):
-                field[i] -= power * theta[j] * gram[j, i]
+                field[i] -= power * theta[j] * rows[slot, i]
     return field
 
 
@@ -168,7 +173,7 @@ def sweep(thetas, rewards, radii, powers, stage: Stage, luck: Luck) -> tuple[Flo
     """The cloud after one round of all moves, and its rewards."""
     thetas, rewards = thetas.copy(), rewards.copy()
     # The smallest precision has the largest bump, so one table bounds all particles.
-    least = powers.min() * np.diag(stage.gram) + stage.slab_precision
+    least = powers.min() * stage.gram.diagonal + stage.slab_precision
     half_logs = HALF_LOG_2PI - 0.5 * np.log(np.maximum(least, 1e-300))
     cost = sum(stage.columns.shape)
     by_rows(sweep_rows, cost, len(thetas), thetas, rewards, radii, powers, half_logs, stage, luck)
@@ -178,7 +183,8 @@ def sweep(thetas, rewards, radii, powers, stage: Stage, luck: Luck) -> tuple[Flo
 @njit(cache=True, nogil=True)
 def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, luck):
     """Move some particles."""
-    gram, columns, starts, tilts = stage.gram, stage.columns, stage.starts, stage.tilts
+    gram = opened(stage.gram, start, stop, len(thetas))
+    columns, starts, tilts = stage.columns, stage.starts, stage.tilts
     log_odds, floor, slab_precision = stage.log_odds, stage.floor, stage.slab_precision
     for m in range(start, stop):
         theta, power, radius = thetas[m], powers[m], radii[m]

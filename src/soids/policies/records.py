@@ -7,6 +7,7 @@ import numpy as np
 
 from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
+from soids.gram import Gram
 from soids.policies.committing import Explored, Phase, Sample
 from soids.policies.otcs import Converted
 from soids.policies.policy import Decision, Information
@@ -22,7 +23,7 @@ from soids.regression.forecaster import Foresight
 RECORDS: dict[str, Any] = {
     record.__name__: record
     for record in (
-        Menu, Evidence, Information, Decision, Memory, Converted, Explored, Sample, Phase,
+        Menu, Gram, Evidence, Information, Decision, Memory, Converted, Explored, Sample, Phase,
         Foresight, Cloud, Target, Prior, Span, Noise, Draws, Chains, *POSTERIORS.values(),
     )
 }  # fmt: skip

@@ -133,8 +133,8 @@ class Langevin:
         if not self.adapts:
             chains = self.redrawn(chains, target, rng)
         slope = Slope(
-            target.eta, target.gram, target.moment, target.drift, target.columns, target.starts,
-            target.tilts, 1.0 / prior.slab_precision, prior.spike_scale,
+            target.eta, target.gram.dense(), target.moment, target.drift, target.columns,
+            target.starts, target.tilts, 1.0 / prior.slab_precision, prior.spike_scale,
         )  # fmt: skip
         learning = Learning(
             self.weight if self.adapts else 1.0, self.adapts and self.sparsity is None,
@@ -158,7 +158,7 @@ class Langevin:
             shares = rng.beta(1.0 + sizes, 1.0 + self.dimension - sizes)
             shares = np.clip(shares, SMALLEST, 1.0 - SMALLEST)
         if self.noise is None:
-            squares, _ = fits(chains.thetas, target.gram, target.moment, target.drift)
+            squares, _ = fits(chains.thetas, target.gram.all_rows(), target.moment, target.drift)
             misfits = target.eta * np.maximum(target.energy + squares, 0.0)
             variances = draw_variances(target.prior, misfits, target.eta * target.rounds, rng)
         return chains._replace(shares=shares, variances=variances)
@@ -166,8 +166,8 @@ class Langevin:
     def pace(self, target: Target) -> Pace:
         """How far steps go, by the curvature of the likelihood."""
         if self.preconditioned:
-            curvatures, axes = np.linalg.eigh(target.gram)
+            curvatures, axes = np.linalg.eigh(target.gram.dense())
         else:
-            curvatures, axes = np.linalg.eigvalsh(target.gram)[-1:], np.empty((0, 0))
+            curvatures, axes = np.linalg.eigvalsh(target.gram.dense())[-1:], np.empty((0, 0))
         rows = np.ascontiguousarray(axes.T)
         return Pace(self.step, np.maximum(curvatures, 0.0), np.ascontiguousarray(axes), rows)

@@ -29,10 +29,11 @@ def refereed(
     count, dimension = thetas.shape
     radii = np.full(count, prior.radius.high)
     powers = np.full(count, target.eta / prior.noise.scale)
+    gram = target.gram.all_rows()
     for _ in range(sweeps):
         thetas, included = envelope.sweep(
             thetas, included, radii, powers,
-            target.gram, target.moment, target.drift, target.columns, target.tilts[0],
+            gram, target.moment, target.drift, target.columns, target.tilts[0],
             prior.log_odds[: prior.largest], prior.smallest,
             prior.slab_precision, prior.spike_scale, prior.uniform_in_ball,
             rng.random((count, dimension)), rng.random((count, 2)),

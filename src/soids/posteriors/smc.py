@@ -14,6 +14,7 @@ from scipy.special import gammaln, logsumexp
 
 from soids.arrays import Bools, Floats
 from soids.evidence import Evidence, Menu
+from soids.gram import Gram
 from soids.kernels import relaxed, sparse
 from soids.kernels.density import fits, optimism
 from soids.particles import Particles
@@ -85,7 +86,7 @@ def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
     """A cloud for the prior alone, in the shape of a target whose evidence is yet to come."""
     prior, dimension = target.prior, len(target.moment)
     nothing = target._replace(
-        gram=np.zeros_like(target.gram), moment=np.zeros(dimension), energy=0.0, rounds=0.0,
+        gram=Gram.empty(dimension), moment=np.zeros(dimension), energy=0.0, rounds=0.0,
         drift=np.zeros(dimension), tilts=np.zeros_like(target.tilts),
     )  # fmt: skip
     variances = draw_variances(prior, np.zeros(particles), 0.0, rng)
@@ -152,7 +153,7 @@ def placed(
     prior = target.prior
     if rewards is None:
         rewards = sparse.all_rewards(thetas, target.columns)
-    squares, drifts = fits(thetas, target.gram, target.moment, target.drift)
+    squares, drifts = fits(thetas, target.gram.ready(thetas), target.moment, target.drift)
     best, soft = optimism(rewards, target.starts, target.tilts)
     log_density = soft - drifts - 0.5 * target.eta * (target.energy + squares) / variances
     if not prior.noise.known:
@@ -215,13 +216,13 @@ def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
     target, prior = cloud.target, cloud.target.prior
     size, dimension = cloud.thetas.shape
     powers = target.eta / cloud.variances
-    stage = (target.gram, target.moment, target.drift, target.columns, target.starts, target.tilts)
+    stage = (target.moment, target.drift, target.columns, target.starts, target.tilts)
     coordinate_uniforms = rng.random((size, dimension))
     arm_uniforms = rng.random((size, len(target.tilts)))
     block_normals = rng.standard_normal((size, len(prior.log_odds)))
     if prior.spike_scale > 0.0:
         thetas, included, rewards = relaxed.sweep(
-            cloud.thetas, cloud.included, cloud.rewards, powers, *stage,
+            cloud.thetas, cloud.included, cloud.rewards, powers, target.gram.all_rows(), *stage,
             prior.log_odds, prior.slab_precision, prior.spike_scale,
             coordinate_uniforms, arm_uniforms, block_normals,
         )  # fmt: skip
@@ -232,14 +233,17 @@ def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
             coordinate_uniforms, rng.random((size, 4)), rng.random((size, dimension)),
             rng.random((size, 2)), block_normals,
         )  # fmt: skip
+        gram = target.gram.roomy(cloud.thetas)
         thetas, rewards = sparse.sweep(
-            cloud.thetas, cloud.rewards, cloud.radii, powers, sparse.Stage(*stage, *rules), luck
-        )
+            cloud.thetas, cloud.rewards, cloud.radii, powers, sparse.Stage(gram, *stage, *rules),
+            luck,
+        )  # fmt: skip
+        target.gram.remember(gram)
         included = thetas != 0.0
     radii = draw_radii(prior, thetas, cloud.radii, rng)
     variances = cloud.variances
     if not prior.noise.known:
-        squares, _ = fits(thetas, target.gram, target.moment, target.drift)
+        squares, _ = fits(thetas, target.gram.ready(thetas), target.moment, target.drift)
         misfits = target.eta * (target.energy + squares)
         variances = draw_variances(prior, misfits, target.eta * target.rounds, rng)
     return placed(

@@ -6,6 +6,7 @@ import numpy as np
 
 from soids.arrays import Floats, Ints
 from soids.evidence import Evidence
+from soids.gram import Gram
 from soids.posteriors.prior import Prior
 
 
@@ -24,7 +25,7 @@ class Target(NamedTuple):
     prior: Prior
     eta: float
     rate: float
-    gram: Floats  # (d, d)
+    gram: Gram
     moment: Floats  # (d,)
     energy: float
     rounds: float
@@ -42,7 +43,7 @@ class Target(NamedTuple):
         else:
             columns = np.hstack([np.empty((len(evidence.moment), 0)), *(m.columns for m in menus)])
         return cls(
-            prior, eta, rate, evidence.gram, evidence.moment, evidence.energy, evidence.rounds,
+            prior, eta, rate, evidence.played, evidence.moment, evidence.energy, evidence.rounds,
             rate * evidence.total, rate * np.array(evidence.counts, dtype=np.float64),
             columns, np.cumsum([0, *(len(menu.actions) for menu in menus)]),
         )  # fmt: skip
@@ -53,7 +54,7 @@ class Target(NamedTuple):
         tilts[: len(self.tilts)] = self.tilts
         keep = 1.0 - share
         return other._replace(
-            gram=keep * self.gram + share * other.gram,
+            gram=self.gram.towards(other.gram, share),
             moment=keep * self.moment + share * other.moment,
             energy=keep * self.energy + share * other.energy,
             rounds=keep * self.rounds + share * other.rounds,

@@ -1,0 +1,236 @@
+"""The gram: the sum of a a' over all actions a played.
+
+In many dimensions it is never made as a whole while fewer actions than features have been played:
+the actions are kept, and rows of the gram are summed from them when a feature is met. Rows are held
+while they are in use, and grow with each action. All of them are, to the last bit, those of the
+whole gram, so that nothing depends on which are held.
+"""
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from soids.arrays import Bools, Floats, Ints
+from soids.kernels.gram import Rows, fill_rows, raise_rows, whole
+from soids.kernels.rows import by_rows
+
+SMALL = 512  # dimension up to which the whole gram is made at once
+PATIENCE = 2  # rounds for which a row is held that nobody asks for: few come back
+MOST = 1500  # rows held, but for those that will soon make the gram whole
+ROOM = 1024  # rows that all particles together may meet in a sweep before some are forgotten
+
+
+class Journal:
+    """Actions in the order played, in memory that a gram shares with those that grow from it."""
+
+    def __init__(self, actions: Floats) -> None:
+        self.buffer = np.empty((max(16, 2 * len(actions)), actions.shape[1]))
+        self.buffer[: len(actions)] = actions
+        self.heirs: dict[int, object] = {}  # who wrote the action after so many others
+
+    def followed(self, count: int, action: Floats) -> Floats | None:
+        """The first actions and one more, if there is room and no one else has written there."""
+        claim = object()
+        if count == len(self.buffer) or self.heirs.setdefault(count, claim) is not claim:
+            return None
+        self.buffer[count] = action
+        return self.buffer[: count + 1]
+
+
+@dataclass(eq=False)
+class Gram:
+    """A gram that answers with rows; it never changes, only what it holds ready does."""
+
+    diagonal: Floats  # (d,)
+    matrix: Floats  # (d, d), or (0, d): then all rows are sums over actions
+    actions: Floats  # (t, d), or (0, d) if the matrix is there
+    origin: "Gram | None" = None  # a blend is on the way from one gram
+    goal: "Gram | None" = None  # to another
+    shares: Floats = field(default_factory=lambda: np.empty(0))  # (p,)  of the way, step by step
+
+    def __post_init__(self) -> None:
+        d = len(self.diagonal)
+        self._journal: Journal | None = None
+        self._idle = np.zeros(d, dtype=np.int64)  # rounds since each row was asked for
+        if len(self.matrix):
+            self._rows = whole(self.matrix)
+        else:
+            self._rows = self._table(np.empty(0, dtype=np.int64), np.empty((0, d)))
+        self._vacant: list[Rows] = []  # the rows, until someone is given the room behind them
+
+    def __reduce__(self) -> tuple[Any, ...]:  # what is held ready stays behind
+        return Gram, tuple(getattr(self, part.name) for part in fields(self))
+
+    @classmethod
+    def empty(cls, dimension: int) -> "Gram":
+        """The gram before the first action."""
+        if dimension <= SMALL:
+            return cls.of(np.zeros((dimension, dimension)))
+        nothing = np.empty((0, dimension))
+        return cls(np.zeros(dimension), nothing, nothing)
+
+    @classmethod
+    def of(cls, matrix: Floats) -> "Gram":
+        """The gram with these entries, (d, d).
+
+        >>> Gram.of(np.eye(2)).added(np.array([2.0, 0.0])).dense().tolist()
+        [[5.0, 0.0], [0.0, 1.0]]
+        """
+        matrix = np.ascontiguousarray(matrix)
+        return cls(np.diagonal(matrix).copy(), matrix, np.empty((0, len(matrix))))
+
+    def added(self, action: Floats) -> "Gram":
+        """The gram after one more action."""
+        action = np.array(action, dtype=np.float64)  # of one layout, whose loops are compiled
+        d, nothing = len(action), np.empty((0, len(action)))
+        diagonal = self.diagonal + action * action
+        if self.is_whole:
+            return Gram(diagonal, self._raised(np.arange(d), action), nothing)
+        after = Gram(diagonal, nothing, nothing)
+        after._journal, after.actions = self._followed(action)
+        after._idle = self._idle + 1
+        kept = np.flatnonzero(self._worth_holding())
+        after._rows = after._table(kept, self._raised(kept, action, ROOM))
+        after._vacant = [after._rows]
+        # Two more rows a round from half of d on, so that no round makes them all at once.
+        soon = np.arange(d) < 2 * len(after.actions) - d
+        after._hold(soon)
+        return Gram(diagonal, after._rows.rows[:d], nothing) if after.is_whole else after
+
+    def towards(self, other: "Gram", share: float) -> "Gram":
+        """The gram on the way to another one, a share of the way gone."""
+        if not (self.is_whole and other.is_whole) and other._is_sum:
+            if self._is_sum:
+                return Gram._blend(self, other, np.array([share]))
+            if self.origin is not None and self.goal is other:
+                return Gram._blend(self.origin, other, np.append(self.shares, share))
+        return Gram.of((1.0 - share) * self.dense() + share * other.dense())
+
+    def dense(self) -> Floats:  # (d, d)
+        """The whole gram; from now on it is held, and so are those that grow from it."""
+        if not self.is_whole:
+            self._compact(np.ones(len(self.diagonal), dtype=np.bool_))
+        return self._rows.rows[: len(self.diagonal)]
+
+    def all_rows(self) -> Rows:
+        """The whole gram for kernels."""
+        self.dense()
+        return self._rows
+
+    def rows(self, features: Ints) -> Floats:  # (n, d)
+        """The rows of some features."""
+        wanted = np.zeros(len(self.diagonal), dtype=np.bool_)
+        wanted[features] = True
+        self._hold(wanted)
+        return self._gathered(features)
+
+    def ready(self, thetas: Floats) -> Rows:
+        """The gram for kernels that ask for no other rows than those of the active features."""
+        if not self.is_whole:
+            self._hold(np.any(thetas != 0.0, axis=0))
+        return self._rows
+
+    def roomy(self, thetas: Floats) -> Rows:
+        """The gram for moves of these particles, with room for the rows of features that enter."""
+        rows = self.ready(thetas)
+        if self.is_whole:
+            return rows
+        vacant = self._vacant.pop() if self._vacant else None
+        if vacant is not rows:
+            rows = self._compact(rows.slots >= 0)
+            self._vacant = []
+        return rows._replace(owners=np.full(len(rows.rows) - rows.room, -1))
+
+    def remember(self, rows: Rows) -> None:
+        """Hold what moves have met in the room they were given."""
+        met = np.flatnonzero(rows.owners >= 0)
+        if met.size:
+            slots = rows.slots.copy()
+            slots[rows.owners[met]] = rows.room + met
+            self._idle[rows.owners[met]] = 1  # less dear than those that are active
+            self._rows = rows._replace(slots=slots)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows are held, in order."""
+        return self._rows.room == len(self.diagonal)
+
+    @property
+    def _is_sum(self) -> bool:
+        """Whether the actions are there."""
+        return not len(self.matrix) and self.goal is None
+
+    @classmethod
+    def _blend(cls, origin: "Gram", goal: "Gram", shares: Floats) -> "Gram":
+        diagonal = origin.diagonal
+        for share in shares:
+            diagonal = (1.0 - share) * diagonal + share * goal.diagonal
+        return cls(diagonal, np.empty((0, len(diagonal))), goal.actions, origin, goal, shares)
+
+    def _table(self, features: Ints, rows: Floats) -> Rows:
+        """The rows of some features for kernels; there may be more rows than features."""
+        slots = np.full(len(self.diagonal), -1)
+        slots[features] = np.arange(len(features))
+        none, met = np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        origin = rows[:0] if self.origin is None else self.origin.actions
+        return Rows(
+            self.diagonal, slots, rows, len(features), none, met, self.actions, origin,
+            self.shares,
+        )  # fmt: skip
+
+    def _followed(self, action: Floats) -> tuple[Journal, Floats]:
+        """The actions and one more, and the journal that they are in."""
+        count, journal = len(self.actions), self._journal
+        actions = None if journal is None else journal.followed(count, action)
+        if journal is None or actions is None:
+            journal = Journal(self.actions)
+            actions = journal.followed(count, action)
+        assert actions is not None  # a journal of one's own has room
+        return journal, actions
+
+    def _worth_holding(self) -> Bools:  # (d,)
+        """Which of the rows to hold on: those in use, and those that will be there for good."""
+        there = self._rows.slots >= 0
+        used = np.flatnonzero(there & (self._idle < PATIENCE))
+        used = used[np.argsort(self._idle[used], kind="stable")[:MOST]]
+        dear = np.arange(len(there)) < 2 * len(self.actions) - len(there)
+        dear[used] = True
+        return there & dear
+
+    def _hold(self, wanted: Bools) -> None:
+        """Hold the rows of some features beside those that are."""
+        self._idle[wanted] = 0
+        there = self._rows.slots >= 0
+        if (wanted & ~there).any():
+            self._compact(wanted | there)
+
+    def _compact(self, wanted: Bools) -> Rows:
+        """Hold the rows of some features, in their order."""
+        features = np.flatnonzero(wanted)
+        rows = self._table(features, self._gathered(features, ROOM))
+        self._rows, self._vacant = rows, [rows]
+        return rows
+
+    def _gathered(self, features: Ints, room: int = 0) -> Floats:  # (n + room, d)
+        """The rows of some features, those that are not there summed or blended, and some room."""
+        n, d = len(features), len(self.diagonal)
+        rows = np.empty((n + room, d))
+        missing = self._rows.slots[features] < 0
+        if self.origin is not None and self.goal is not None and missing.any():
+            strangers = features[missing]
+            blended, goal = self.origin.rows(strangers), self.goal.rows(strangers)
+            for share in self.shares:
+                blended = (1.0 - share) * blended + share * goal
+            rows[:n][missing] = blended
+            rows[:n][~missing] = self._gathered(features[~missing])
+            return rows
+        work = d * (1 + len(self.actions) * bool(missing.any()))
+        by_rows(fill_rows, work, n, features, self._rows, rows)
+        return rows
+
+    def _raised(self, features: Ints, action: Floats, room: int = 0) -> Floats:  # (n + room, d)
+        """The rows of some features, which must be there, after one more action, and some room."""
+        rows = np.empty((len(features) + room, len(action)))
+        by_rows(raise_rows, len(action), len(features), features, self._rows, action, rows)
+        return rows

@@ -1,0 +1,120 @@
+"""Rows of the gram (the sum of a a' over all actions played), held ready or summed when needed.
+
+A move needs the diagonal, and the rows of the features that are active or about to be. A row is
+always summed in the order of play, so that it is the same to the last bit wherever it comes from.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from soids.arrays import Floats, Ints
+
+PIECE = 1024  # entries of a row
+
+
+class Rows(NamedTuple):
+    """A gram as the moves see it; they write to nothing but spare rows of their own.
+
+    Row ``j`` is ``rows[slots[j]]``, or, if that slot is negative, ``rows[meet(gram, j)]``.
+    """
+
+    diagonal: Floats  # (d,)
+    slots: Ints  # (d,)
+    rows: Floats  # (m + n, d)  rows held, and then room for those met on the way
+    room: int  # where that begins
+    owners: Ints  # (n,)  features whose rows were met, or -1
+    met: Ints  # (1,)  how many there were
+    actions: Floats  # (t, d)
+    origin: Floats  # (t', d)  actions of another gram, from which this one is on the way
+    shares: Floats  # (p,)  of the way gone in each step; none: this is no blend
+
+
+def whole(matrix: Floats) -> Rows:
+    """All rows of a gram, in order."""
+    d = len(matrix)
+    nothing, none = np.empty((0, d)), np.empty(0, dtype=np.int64)
+    diagonal, met = np.diagonal(matrix).copy(), np.zeros(1, dtype=np.int64)
+    return Rows(diagonal, np.arange(d), matrix, d, none, met, nothing, nothing, np.empty(0))
+
+
+@njit(cache=True)
+def meet(gram, j):
+    """Sum a row that is not there, in place of the one that was met longest ago; return its slot.
+
+    Other rows that were met are good until then, and must be looked up again.
+    """
+    place = gram.met[0] % gram.owners.size
+    slot = gram.room + place
+    if gram.owners[place] >= 0:
+        gram.slots[gram.owners[place]] = -1
+    gram.met[0] += 1
+    gram.owners[place] = j
+    gram.slots[j] = slot
+    row = gram.rows[slot]
+    if gram.shares.size == 0:
+        sum_row(gram.actions, j, row)
+        return slot
+    goal = np.empty(row.size)
+    sum_row(gram.origin, j, row)
+    sum_row(gram.actions, j, goal)
+    for share in gram.shares:
+        keep = 1.0 - share
+        for i in range(row.size):
+            row[i] = keep * row[i] + share * goal[i]
+    return slot
+
+
+@njit(cache=True)
+def sum_row(actions, j, row):
+    """Write the row of one feature, a piece that fits the nearest cache at a time."""
+    times = np.flatnonzero(actions[:, j])
+    weights = actions[:, j][times]
+    even = times.size - times.size % 4
+    row[:] = 0.0
+    for first in range(0, row.size, PIECE):
+        last = min(first + PIECE, row.size)
+        for k in range(0, even, 4):
+            t, u, v, w = times[k], times[k + 1], times[k + 2], times[k + 3]
+            a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+            for i in range(first, last):  # from left to right: in the order of play
+                row[i] = (
+                    row[i] + a * actions[t, i] + b * actions[u, i] + c * actions[v, i]
+                    + d * actions[w, i]
+                )  # fmt: skip
+        for k in range(even, times.size):
+            for i in range(first, last):
+                row[i] += weights[k] * actions[times[k], i]
+
+
+@njit(cache=True)
+def opened(gram, start, stop, count):
+    """The same gram with a share of the room, for some of so many particles."""
+    size = gram.owners.size
+    first, last = start * size // count, stop * size // count
+    return Rows(
+        gram.diagonal, gram.slots.copy(), gram.rows, gram.room + first, gram.owners[first:last],
+        np.zeros(1, dtype=np.int64), gram.actions, gram.origin, gram.shares,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def fill_rows(start, stop, features, gram, rows):
+    """Write the rows of some features, of a gram that is no blend."""
+    for k in range(start, stop):
+        slot = gram.slots[features[k]]
+        if slot < 0:
+            sum_row(gram.actions, features[k], rows[k])
+        else:
+            rows[k] = gram.rows[slot]
+
+
+@njit(cache=True, nogil=True)
+def raise_rows(start, stop, features, gram, action, rows):
+    """Write the rows that some features have after one more action; all must be there."""
+    old = gram.rows
+    for k in range(start, stop):
+        slot, weight = gram.slots[features[k]], action[features[k]]
+        for i in range(action.size):
+            rows[k, i] = old[slot, i] + weight * action[i]

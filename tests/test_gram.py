@@ -1,0 +1,237 @@
+"""Rows of the gram: the same to the last bit wherever they come from, and never all at once."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from numba import config
+
+from soids import SOIDS, Thompson, load, save
+from soids import gram as module
+from soids.evidence import Evidence
+from soids.gram import Gram, Journal
+from soids.kernels import gram as kernel
+
+needs_compiler = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
+D = 12
+PLAYED = np.random.default_rng(0).uniform(-1, 1, (30, D)).round(1)  # some entries are zero
+
+
+@pytest.fixture
+def by_rows(monkeypatch):
+    """No dimension is small enough for the whole gram at once."""
+    monkeypatch.setattr(module, "SMALL", 0)
+
+
+def grown(count, start=None):
+    gram = Gram.empty(D) if start is None else start
+    for action in PLAYED[:count]:
+        gram = gram.added(action)
+    return gram
+
+
+def summed(count):
+    """The whole gram by its definition."""
+    total = np.zeros((D, D))
+    for action in PLAYED[:count]:
+        total += np.outer(action, action)
+    return total
+
+
+def thetas_on(*features):
+    thetas = np.zeros((1, D))
+    thetas[0, list(features)] = 1.0
+    return thetas
+
+
+@pytest.mark.parametrize("count", range(0, 30, 3))
+def test_rows_are_those_of_the_whole_gram_to_the_last_bit(by_rows, count):
+    gram, expected = grown(count), summed(count)
+    np.testing.assert_array_equal(gram.rows(np.array([7, 2])), expected[[7, 2]])
+    np.testing.assert_array_equal(gram.diagonal, np.diag(expected))
+    np.testing.assert_array_equal(gram.dense(), expected)
+
+
+def test_rows_that_are_held_grow_to_the_same_bits_as_rows_that_are_not(by_rows):
+    gram = Gram.empty(D)
+    for t, action in enumerate(PLAYED[:5]):
+        gram.rows(np.array([t, 3]))
+        gram = gram.added(action)
+        rows = gram.ready(np.zeros((1, D)))
+        assert set(np.flatnonzero(rows.slots >= 0)) == {
+            *range(max(t + 1 - module.PATIENCE, 0), t + 1),
+            3,
+        }
+        for j in np.flatnonzero(rows.slots >= 0):
+            np.testing.assert_array_equal(rows.rows[rows.slots[j]], summed(t + 1)[j])
+
+
+def test_the_gram_is_whole_once_as_many_actions_as_features_were_played(by_rows):
+    assert not grown(D - 1).is_whole
+    assert grown(D).is_whole
+    assert len(grown(D).actions) == 0
+    assert all(np.count_nonzero(grown(t).ready(thetas_on()).slots >= 0) == 2 * t - D
+               for t in range(D // 2, D))  # fmt: skip
+
+
+def test_who_asked_for_the_whole_gram_is_given_it_from_then_on(by_rows):
+    gram = grown(2)
+    gram.dense()
+    assert gram.added(PLAYED[2]).is_whole
+    np.testing.assert_array_equal(gram.added(PLAYED[2]).dense(), summed(3))
+
+
+def test_in_few_dimensions_the_gram_is_whole_from_the_start():
+    assert Gram.empty(D).is_whole
+    assert not Gram.empty(module.SMALL + 1).is_whole
+
+
+def test_growing_leaves_the_old_gram_as_it_was(by_rows):
+    gram = grown(4)
+    one, other = gram.added(PLAYED[4]), gram.added(PLAYED[5])
+    np.testing.assert_array_equal(gram.dense(), summed(4))
+    np.testing.assert_array_equal(one.dense(), summed(5))
+    expected = summed(4) + np.outer(PLAYED[5], PLAYED[5])
+    np.testing.assert_array_equal(other.dense(), expected)
+
+
+def test_growing_copies_no_actions_but_when_memory_is_full(by_rows):
+    gram = grown(4)
+    assert np.shares_memory(gram.actions, gram.added(PLAYED[4]).actions)
+    assert Journal(PLAYED).followed(30, PLAYED[0]) is not None
+    full = Journal(PLAYED[:1])
+    assert full.followed(16, PLAYED[0]) is None
+    assert full.followed(1, PLAYED[1]) is not None
+    assert full.followed(1, PLAYED[2]) is None  # one heir only
+
+
+@pytest.mark.parametrize("steps", [[0.0], [0.3], [0.3, 0.125, 0.7]])
+@pytest.mark.parametrize("count", [0, 5])
+def test_a_blend_has_the_bits_of_the_blended_matrices(by_rows, steps, count):
+    start, goal = grown(count), grown(10)
+    blend, expected = start, summed(count)
+    for share in steps:
+        blend = blend.towards(goal, share)
+        expected = (1.0 - share) * expected + share * summed(10)
+    assert not blend.is_whole
+    np.testing.assert_array_equal(blend.diagonal, np.diag(expected))
+    np.testing.assert_array_equal(blend.rows(np.array([8, 1])), expected[[8, 1]])
+    roomy = blend.roomy(thetas_on(4))
+    slot = kernel.meet(roomy, 9)
+    np.testing.assert_array_equal(roomy.rows[slot], expected[9])
+    np.testing.assert_array_equal(blend.dense(), expected)
+
+
+def test_blends_of_what_is_not_a_sum_are_made_as_a_whole(by_rows):
+    blend = grown(2).towards(grown(5), 0.5)
+    np.testing.assert_array_equal(
+        blend.towards(grown(6), 0.25).dense(), 0.75 * blend.dense() + 0.25 * summed(6)
+    )
+    np.testing.assert_array_equal(
+        grown(2).towards(grown(15), 0.5).dense(), 0.5 * summed(2) + 0.5 * summed(15)
+    )
+
+
+@pytest.mark.parametrize("room", [1, 2, 50])
+def test_moves_meet_the_right_rows_however_little_room_there_is(by_rows, monkeypatch, room):
+    monkeypatch.setattr(module, "ROOM", room)
+    gram = grown(9)
+    gram._compact(np.arange(D) < 7)  # whatever happens to be held
+    rows = gram.roomy(thetas_on(1, 4))
+    for j in [9, 10, 1, 9, 11, 4, 10, 8, 9]:
+        slot = rows.slots[j] if rows.slots[j] >= 0 else kernel.meet(rows, j)
+        np.testing.assert_array_equal(rows.rows[slot], summed(9)[j])
+    gram.remember(rows)
+    after = gram.ready(thetas_on(9))
+    for j in np.flatnonzero(after.slots >= 0):
+        np.testing.assert_array_equal(after.rows[after.slots[j]], summed(9)[j])
+
+
+def test_two_who_ask_for_room_are_given_different_rooms(by_rows):
+    gram = grown(4)
+    one, other = (gram.roomy(thetas_on(2)) for _ in range(2))
+    assert not np.shares_memory(one.rows, other.rows)
+
+
+def test_threads_share_the_room_without_overlap(by_rows):
+    rows = grown(4).roomy(thetas_on(2))
+    parts = [kernel.opened(rows, start, start + 5, 15) for start in (0, 5, 10)]
+    places = np.concatenate([part.room + np.arange(part.owners.size) for part in parts])
+    np.testing.assert_array_equal(places, np.arange(rows.room, len(rows.rows)))
+    kernel.meet(parts[0], 7)
+    assert parts[1].slots[7] == rows.slots[7] == -1
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda gram: pickle.loads(pickle.dumps(gram))])
+def test_copies_go_on_alone(by_rows, copied):
+    gram = grown(4)
+    twin = copied(gram)
+    np.testing.assert_array_equal(gram.added(PLAYED[4]).dense(), summed(5))
+    np.testing.assert_array_equal(twin.added(PLAYED[4]).dense(), summed(5))
+
+
+def test_evidence_of_fewer_features_needs_no_whole_gram(by_rows):
+    evidence = Evidence.empty(D)
+    for action in PLAYED[:5]:
+        evidence = evidence.note(action, 1.0)
+    few = evidence.restricted([3, 1])
+    np.testing.assert_array_equal(few.gram, summed(5)[np.ix_([3, 1], [3, 1])])
+    assert not evidence.played.is_whole
+
+
+@pytest.mark.parametrize("name", ["sum_row", "meet", "fill_rows", "raise_rows"])
+def test_compiled_equals_plain(by_rows, name):
+    features, out = np.array([2, 9]), np.zeros((2, D))
+    rows = grown(9).towards(grown(11), 0.3).roomy(thetas_on(2, 9))
+    plainly = getattr(kernel, name)
+    arguments = {
+        "sum_row": (PLAYED, 3, np.zeros(D)),
+        "meet": (rows, 4),
+        "fill_rows": (0, 2, features, rows, out),
+        "raise_rows": (0, 2, features, rows, PLAYED[0], out),
+    }[name]
+    ours, theirs = copy.deepcopy(arguments), copy.deepcopy(arguments)
+    plainly(*ours)
+    getattr(plainly, "py_func", plainly)(*theirs)
+    np.testing.assert_array_equal(ours[-1], theirs[-1])
+
+
+ACTIONS = np.random.default_rng(1).uniform(-1, 1, (30, 40))
+
+
+def play_some(policy, rounds, rng):
+    for _ in range(rounds):
+        decision = policy.choose(ACTIONS, rng)
+        policy.observe(decision, float(ACTIONS[decision.index, :3].sum() + rng.standard_normal()))
+    return policy
+
+
+@needs_compiler
+@pytest.mark.parametrize("fresh", [
+    lambda: SOIDS(40, sparsity=3, radius=3.0, noise=1.0, particles=30),
+    lambda: SOIDS(40, particles=30),
+    lambda: Thompson(40, posterior="spike_slab", sparsity=3, particles=30, sweeps=2),
+], ids=["told", "not told", "slab"])  # fmt: skip
+def test_a_run_by_rows_has_the_bits_of_a_run_with_the_whole_gram(fresh, monkeypatch):
+    clouds = []
+    for small, room in [(40, 1024), (0, 1024), (0, 5)]:
+        monkeypatch.setattr(module, "SMALL", small)
+        monkeypatch.setattr(module, "ROOM", room)
+        policy = play_some(fresh(), 50, np.random.default_rng(0))
+        clouds.append(policy.memory.belief.thetas)
+    np.testing.assert_array_equal(clouds[0], clouds[1])
+    np.testing.assert_array_equal(clouds[0], clouds[2])
+
+
+@needs_compiler
+@pytest.mark.parametrize("rounds", [0, 7, 25, 50])
+def test_a_saved_policy_goes_on_bit_for_bit(by_rows, tmp_path, rounds):
+    policy = SOIDS(40, sparsity=3, radius=3.0, noise=1.0, particles=30)
+    play_some(policy, rounds, np.random.default_rng(0))
+    save(policy, tmp_path / "policy")
+    ends = [
+        play_some(one, 10, np.random.default_rng(1)).memory.belief.thetas
+        for one in (policy, load(tmp_path / "policy"))
+    ]
+    np.testing.assert_array_equal(*ends)
