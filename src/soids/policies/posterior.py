@@ -19,8 +19,8 @@ from soids.evidence import Evidence, Menu
 from soids.information import (
     Mixture,
     Spread,
+    appraise,
     half_explained_variance,
-    half_variance,
     information_ratio,
     minimise_ratio,
     obedient,
@@ -30,11 +30,18 @@ from soids.policies.explanation import Explanation, explain
 from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision, Information
 from soids.posteriors import POSTERIORS, Belief, Tuning
+from soids.posteriors.smc import Cloud
 from soids.rates import Progress, Rate, as_rate
 
-GAINS: dict[str, Callable[[Floats, Floats], Floats]] = {
-    "full": half_variance,
-    "conditional": half_explained_variance,
+
+def appraise_conditionally(rewards: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Regret and Hao et al.'s gain of every action."""
+    return shortfall(rewards, weights), half_explained_variance(rewards, weights)
+
+
+GAINS: dict[str, Callable[[Floats, Floats], tuple[Floats, Floats]]] = {  # with the regret
+    "full": appraise,
+    "conditional": appraise_conditionally,
 }
 
 
@@ -49,6 +56,13 @@ class Memory(NamedTuple):
     rate: float = 0.0  # and the learning rate
     ratios: float = 0.0  # sum of the 2-ratios of the policies played
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
+
+
+def achieved(belief: Belief) -> tuple[float, float]:
+    """The effective number of different particles, and the sweeps that they are owed."""
+    if isinstance(belief, Cloud):
+        return belief.effective_size(), belief.owed / len(belief.thetas)
+    return belief.particles().effective_size(), 0.0
 
 
 def warn_of_uneven(actions: Floats) -> None:
@@ -112,7 +126,8 @@ class PosteriorPolicy(ABC):
         eta: float = 1.0,
         gain: str | None = None,
         particles: int = 100,
-        sweeps: int = 1,
+        sweeps: int = 4,
+        budget_ms: float | None = None,
     ) -> None:
         self.dimension = as_count(dimension, "dimension")
         self.sparsity = None if sparsity is None else as_count(sparsity, "sparsity", 1, dimension)
@@ -127,6 +142,7 @@ class PosteriorPolicy(ABC):
         self.gain = self.default_gain if gain is None else gain
         self.particles = as_count(particles, "particles", 2)
         self.sweeps = as_count(sweeps, "sweeps")
+        self.budget_ms = None if budget_ms is None else as_number(budget_ms, "budget_ms", 0.0)
         self._rate = as_rate(self.rate)
         if not isinstance(self.gain, str) or self.gain not in GAINS:
             raise ValueError(f"gain must be one of {', '.join(GAINS)}, got {gain!r}")
@@ -181,7 +197,7 @@ class PosteriorPolicy(ABC):
         rate = self._learning_rate(menu)
         belief = self._update(rate, rng)
         rewards, weights = belief.rewards_on(menu), belief.particles().weights
-        regret, gain = shortfall(rewards, weights), GAINS[self.gain](rewards, weights)
+        regret, gain = GAINS[self.gain](rewards, weights)
         unit = belief.noise()
         mixture = self._mixture(Outlook(menu, rewards, weights, regret, gain, unit))
         index = mixture.draw(rng.random())
@@ -193,7 +209,7 @@ class PosteriorPolicy(ABC):
             old.ratios + (ratio if learned > 0.0 else 0.0),  # no gain at all has no finite ratio
             old.root_ratios + (math.sqrt(cubed) if learned > 0.0 else 0.0),
         )  # fmt: skip
-        info = Information(paid, learned, ratio, rate)
+        info = Information(paid, learned, ratio, rate, *achieved(belief))
         return self.ledger.enter(menu, index, mixture.probability(index), info)
 
     def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
@@ -239,7 +255,8 @@ class PosteriorPolicy(ABC):
             return memory.belief
         else:
             noise = memory.belief.noise()
-        tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps)
+        seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
+        tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds)
         updated: Belief = self.model.update(memory.belief, evidence, tuning, rng)
         return updated
 

@@ -3,16 +3,18 @@
 The moves leave invariant a *relaxed* target, in which the best reward is replaced by a log-sum-exp
 and supports may be one larger than allowed; a particle's share in the true target is a weight in
 [0, 1] on top of it. When evidence or learning rate change, particles are weighted by the ratio of
-the two targets, resampled if too few of them matter, and moved.
+the two targets. Once too few of them matter they are resampled, and moved several times: a cloud
+that has just been moved stands for the next targets as well, and later ones need few moves.
 """
 
 import math
+import time
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from soids.arrays import Bools, Floats
+from soids.arrays import Bools, Floats, Ints
 from soids.evidence import Evidence, Menu
 from soids.gram import Gram
 from soids.kernels import relaxed, sparse
@@ -21,9 +23,10 @@ from soids.particles import Particles
 from soids.posteriors.prior import Prior
 from soids.posteriors.target import Target, Tuning
 
-ALIVE = 0.5  # resample when the effective size falls under this share of the cloud
+ALIVE = 0.5  # resample and move when the effective size falls under this share of the cloud
 ABRUPT = 0.1  # a step that leaves fewer alive is taken in several
 WARM_UP = 50  # sweeps that bring the prior's draws into a ball
+PROBE = 4  # particles moved first where time is short, to see how long they take
 
 
 class Cloud(NamedTuple):
@@ -39,6 +42,8 @@ class Cloud(NamedTuple):
     log_truth: Floats  # (M,)  true target over relaxed target, at most zero
     log_weights: Floats  # (M,)  with respect to the relaxed target
     log_mass: float = 0.0  # of the target over that of the prior, up to the last resampling
+    fresh: float = 1.0  # effective share, as the true target weighs, after the last moves
+    owed: int = 0  # moves of single particles that were due and had no time
 
     def noise(self) -> float:
         """The standard deviation of the noise, as believed."""
@@ -57,6 +62,18 @@ class Cloud(NamedTuple):
         if not np.isfinite(log_weights.max()):  # every support is one too large: trim nothing
             log_weights = self.log_weights
         return Particles(self.thetas, self.included, normalised(log_weights))
+
+    def effective_size(self) -> float:
+        """How many different, equally weighted particles would be as good."""
+        # Copies have the same density; others differ in some digit of it.
+        _, copies = np.unique(self.log_density, return_inverse=True)
+        return float(1.0 / (np.bincount(copies, self.particles().weights) ** 2).sum())
+
+    def is_worn(self) -> bool:
+        """Whether too few particles matter by now, in the true target or in the relaxed one."""
+        if effective_share(self.log_weights) < ALIVE:
+            return True
+        return effective_share(self.log_weights + self.log_truth) <= ALIVE * self.fresh
 
     def log_evidence(self) -> float:
         """Log of the prior mean of exp(-eta / (2 noise) |y - X theta|^2), tilted by the optimism.
@@ -80,6 +97,16 @@ def effective_share(log_weights: Floats) -> float:
     if not np.isfinite(log_weights.max()):
         return 0.0
     return float(1.0 / (normalised(log_weights) ** 2).sum() / len(log_weights))
+
+
+PER_PARTICLE = tuple(
+    name for name, kind in Cloud.__annotations__.items() if kind in (Floats, Bools)
+)
+
+
+def some(cloud: Cloud, rows: Ints | slice) -> Cloud:
+    """Some of the particles, possibly several times."""
+    return cloud._replace(**{name: getattr(cloud, name)[rows] for name in PER_PARTICLE})
 
 
 def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
@@ -200,15 +227,8 @@ def resampled(cloud: Cloud, rng: np.random.Generator) -> Cloud:
     size = len(cloud.thetas)
     ladder = (rng.random() + np.arange(size)) / size
     kept = np.minimum(np.searchsorted(np.cumsum(normalised(cloud.log_weights)), ladder), size - 1)
-    per_particle = {
-        name: getattr(cloud, name)[kept]
-        for name in Cloud._fields
-        if name not in ("target", "log_weights", "log_mass")
-    }
     gained = float(logsumexp(cloud.log_weights)) - math.log(size)
-    return cloud._replace(
-        **per_particle, log_weights=np.zeros(size), log_mass=cloud.log_mass + gained
-    )
+    return some(cloud, kept)._replace(log_weights=np.zeros(size), log_mass=cloud.log_mass + gained)
 
 
 def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
@@ -273,31 +293,67 @@ def draw_variances(
     return (scale + 0.5 * misfits) / rng.standard_gamma(shape + 0.5 * rounds, len(misfits))
 
 
+def moved_while(cloud: Cloud, rng: np.random.Generator, deadline: float) -> Cloud:
+    """The cloud after the moves it is owed, or as many of them as there is time for."""
+    size, began, done = len(cloud.thetas), time.perf_counter(), 0
+    while cloud.owed > 0:
+        first = -cloud.owed % size
+        count = size - first
+        if deadline < math.inf:
+            now = time.perf_counter()
+            affordable = PROBE if done == 0 else int(done * (deadline - now) / (now - began))
+            count = min(count, affordable)
+            if now >= deadline or count < 1:
+                return cloud
+        cloud = moved_part(cloud, slice(first, first + count), rng)
+        cloud = cloud._replace(owed=cloud.owed - count)
+        done += count
+    if done > 0:
+        cloud = cloud._replace(fresh=effective_share(cloud.log_weights + cloud.log_truth))
+    return cloud
+
+
+def moved_part(cloud: Cloud, rows: slice, rng: np.random.Generator) -> Cloud:
+    """The cloud after one sweep over some of its particles."""
+    part = moved(some(cloud, rows), rng)
+    if len(part.thetas) == len(cloud.thetas):
+        return part
+    whole = {name: getattr(cloud, name).copy() for name in PER_PARTICLE}
+    for name, values in whole.items():
+        values[rows] = getattr(part, name)
+    return cloud._replace(**whole)
+
+
 def follow(
     cloud: Cloud | None, prior: Prior, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
 ) -> Cloud:
     """The cloud for new evidence, grown from the cloud of earlier evidence or from the prior."""
     target = Target.of(evidence, prior, tuning.eta, tuning.rate)
-    return advance(cloud or start(target, tuning.particles, rng), target, rng, tuning.sweeps)
+    cloud = cloud or start(target, tuning.particles, rng)
+    return advance(cloud, target, rng, tuning.sweeps, tuning.seconds)
 
 
-def advance(cloud: Cloud, target: Target, rng: np.random.Generator, sweeps: int) -> Cloud:
-    """The cloud for a new target, which knows at least the evidence of the old one."""
+def advance(
+    cloud: Cloud, target: Target, rng: np.random.Generator, sweeps: int, seconds: float = math.inf
+) -> Cloud:
+    """The cloud for a new target, which knows at least the evidence of the old one.
+
+    Moves take no longer than so many seconds; what is not done is owed, and done later.
+    """
+    deadline = time.perf_counter() + seconds
     while cloud.target is not target:
         ahead = aimed(cloud, target)
         if np.isnan(ahead.log_weights).any():  # else no step would ever be small enough
             raise FloatingPointError("the posterior overflowed: rescale the rewards or the actions")
-        share = effective_share(ahead.log_weights)
-        if share < ABRUPT:  # then resample too, or the steps would shrink to nothing
+        if effective_share(ahead.log_weights) < ABRUPT:
             under_new_prior = aimed(cloud, cloud.target.towards(target, 0.0))
             if effective_share(under_new_prior.log_weights) < ABRUPT:
                 cloud = start(target, len(cloud.thetas), rng)  # the prior's own scale has moved on
             ahead = halfway(cloud, target)
-        if share < ALIVE:
-            ahead = resampled(ahead, rng)
-        for _ in range(sweeps):
-            ahead = moved(ahead, rng)
-        cloud = ahead
+        if ahead.target is not target or ahead.is_worn():
+            # On the way in any case, or the steps would shrink to nothing.
+            ahead = resampled(ahead, rng)._replace(owed=sweeps * len(ahead.thetas))
+        cloud = moved_while(ahead, rng, deadline)
     return cloud
 
 

@@ -1,5 +1,6 @@
 """The optimistic posterior as arrays: prior, likelihood to the power eta, optimism."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,8 @@ class Tuning(NamedTuple):
     eta: float  # power of the likelihood
     rate: float  # optimism per unit of reward
     particles: int
-    sweeps: int
+    sweeps: int  # whenever the particles are moved
+    seconds: float = math.inf  # for the moves of one update
 
 
 class Target(NamedTuple):
