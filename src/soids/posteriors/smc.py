@@ -167,21 +167,20 @@ def uniform_in_balls(
 
 
 def placed(
-    target: Target,
-    thetas: Floats,
-    included: Bools,
-    radii: Floats,
-    variances: Floats,
-    rewards: Floats | None = None,
-    log_weights: Floats | None = None,
-    log_mass: float = 0.0,
+    target: Target, thetas: Floats, included: Bools, radii: Floats, variances: Floats
 ) -> Cloud:
-    """A cloud at the given parameters, its densities evaluated."""
-    prior = target.prior
-    if rewards is None:
-        rewards = sparse.all_rewards(thetas, target.columns)
+    """An evenly weighted cloud at the given parameters."""
+    rewards, zeros = sparse.all_rewards(thetas, target.columns), np.zeros(len(thetas))
+    cloud = Cloud(target, thetas, included, radii, variances, rewards, zeros, zeros, zeros)
+    return evaluated(cloud)
+
+
+def evaluated(cloud: Cloud) -> Cloud:
+    """The same particles and weights, with the densities that the cloud's target has there."""
+    target, prior, thetas = cloud.target, cloud.target.prior, cloud.thetas
+    included, radii, variances = cloud.included, cloud.radii, cloud.variances
     squares, drifts = fits(thetas, target.gram.ready(thetas), target.moment, target.drift)
-    best, soft = optimism(rewards, target.starts, target.tilts)
+    best, soft = optimism(cloud.rewards, target.starts, target.tilts)
     log_density = soft - drifts - 0.5 * target.eta * (target.energy + squares) / variances
     if not prior.noise.known:
         shape, scale = prior.noise
@@ -203,23 +202,17 @@ def placed(
         log_density[(radii < low) | (radii > high)] = -np.inf
     log_truth = best - soft
     log_truth[included.sum(axis=1) > prior.largest] = -np.inf
-    if log_weights is None:
-        log_weights = np.zeros(len(thetas))
-    return Cloud(
-        target, thetas, included, radii, variances, rewards, log_density, log_truth, log_weights,
-        log_mass,
-    )  # fmt: skip
+    return cloud._replace(radii=radii, log_density=log_density, log_truth=log_truth)
 
 
 def aimed(cloud: Cloud, target: Target) -> Cloud:
     """The same particles, weighted for another target."""
-    same_actions = target.columns is cloud.target.columns
-    placed_anew = placed(
-        target, cloud.thetas, cloud.included, cloud.radii, cloud.variances,
-        cloud.rewards if same_actions else None, cloud.log_weights, cloud.log_mass,
-    )  # fmt: skip
-    gained = placed_anew.log_density - np.maximum(cloud.log_density, -1e300)  # the dead stay dead
-    return placed_anew._replace(log_weights=cloud.log_weights + gained)
+    rewards = cloud.rewards
+    if target.columns is not cloud.target.columns:
+        rewards = sparse.all_rewards(cloud.thetas, target.columns)
+    ahead = evaluated(cloud._replace(target=target, rewards=rewards))
+    gained = ahead.log_density - np.maximum(cloud.log_density, -1e300)  # the dead stay dead
+    return ahead._replace(log_weights=cloud.log_weights + gained)
 
 
 def resampled(cloud: Cloud, rng: np.random.Generator) -> Cloud:
@@ -266,8 +259,10 @@ def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
         squares, _ = fits(thetas, target.gram.ready(thetas), target.moment, target.drift)
         misfits = target.eta * (target.energy + squares)
         variances = draw_variances(prior, misfits, target.eta * target.rounds, rng)
-    return placed(
-        target, thetas, included, radii, variances, rewards, cloud.log_weights, cloud.log_mass
+    return evaluated(
+        cloud._replace(
+            thetas=thetas, included=included, radii=radii, variances=variances, rewards=rewards
+        )
     )
 
 
