@@ -60,8 +60,13 @@ def experiment_terms(progress: Progress) -> tuple[float, float]:
 
 
 def balanced(progress: Progress) -> float:
-    """Twice the schedule of the experiments, the default where a radius is told."""
-    return min(CAP, 2.0 * experiment(progress))
+    """The default where a radius is told: three times the schedule of the experiments, fading.
+
+    From 100 rounds on it is ``sqrt(100 / t)`` of that: by then optimism has found what it can, and
+    what it costs would grow with rate times rounds.
+    """
+    fading = math.sqrt(100.0 / max(100, progress.rounds))
+    return min(CAP, 3.0 * fading * experiment(progress))
 
 
 def cautious(progress: Progress) -> float:

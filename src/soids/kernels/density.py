@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Floats
+from soids.kernels.draws import NEGLIGIBLE, highest
 from soids.kernels.rows import by_rows
 
 
@@ -51,9 +52,11 @@ def optimism_rows(start, stop, rewards, starts, tilts, best, soft):
             if tilt == 0.0:
                 continue
             row = rewards[m, starts[menu] : starts[menu + 1]]
-            top = row.max()
+            top = highest(row)
             total = 0.0
             for n in range(row.size):
-                total += math.exp(tilt * (row[n] - top))
+                behind = tilt * (row[n] - top)
+                if behind > NEGLIGIBLE:
+                    total += math.exp(behind)
             best[m] += tilt * top
             soft[m] += tilt * top + math.log(total)

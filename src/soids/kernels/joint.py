@@ -19,7 +19,7 @@ from soids.kernels.elimination import (
     solve_back,
     solve_unit,
 )
-from soids.kernels.normal import invert_mass, log_mass
+from soids.kernels.normal import FAR, invert_mass, log_mass
 
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 # A uniform above RARE can only meet a coordinate whose log odds exceed log(RARE): no logarithm
@@ -117,6 +117,19 @@ def farthest(values, direction, start, radius, side):
 
 
 @njit(cache=True)
+def holds_bump(values, direction, start, radius, slope, precision):
+    """Whether the ball holds zero and all of the bump that counts, so that it cuts nothing off."""
+    reach = math.sqrt(FAR / precision)
+    for y in (0.0, slope / precision - reach, slope / precision + reach):
+        length = abs(y)
+        for a in range(values.size):
+            length += abs(values[a] + (y - start) * direction[a])
+        if length > radius:
+            return False
+    return True
+
+
+@njit(cache=True)
 def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, floor, uniforms):
     """Flip every coordinate in turn while the other active ones give way, so that the fit is kept.
 
@@ -159,7 +172,7 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
         if own >= 0:
             values[own], way[own] = 0.0, 0.0
         low, high = -math.inf, math.inf
-        if radius < math.inf:
+        if radius < math.inf and not holds_bump(values[:n], way[:n], old, radius, slope, precision):
             low = farthest(values[:n], way[:n], old, radius, -1.0)
             high = farthest(values[:n], way[:n], old, radius, 1.0)
             low, high = min(low, old), max(high, old)  # on the rim, rounding may shut the state out
@@ -169,6 +182,8 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
         if rest >= floor and low <= 0.0 <= high:
             mass = log_mass(slope, precision, low, high)
             share = 1.0 / (1.0 + math.exp(-(log_odds[rest] - volume + mass)))
+        if u < share and old != 0.0 and share < 1.0:
+            continue  # it stays; values are drawn anew by other moves, all at once
         new = invert_mass(slope, precision, low, high, u / share) if u < share else 0.0
         theta[j] = new
         enters = old == 0.0 and new != 0.0

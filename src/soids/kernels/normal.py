@@ -15,7 +15,10 @@ import math
 import numpy as np
 from numba import njit
 
+from soids.kernels.quantile import normal_quantile
+
 SQRT_PI = math.sqrt(math.pi)
+LOG_2PI = math.log(2.0 * math.pi)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
 NODES, WEIGHTS = 0.5 * (NODES + 1.0), 0.5 * WEIGHTS
 
@@ -24,8 +27,11 @@ NODES, WEIGHTS = 0.5 * (NODES + 1.0), 0.5 * WEIGHTS
 FLAT = 0.5
 # Beyond this ratio the curvature of a piece changes nothing that a double can hold.
 STRAIGHT = 1e8
+# Squared standard deviations beyond which a tail holds less than rounding.
+FAR = 8.5**2
 # The largest double below one: an infinite interval has no point that leaves nothing behind it.
 LAST = 1.0 - 2.0**-53
+FIRST = 1e-300  # the smallest share that is told from none
 
 
 @njit(cache=True)
@@ -100,8 +106,19 @@ def invert_decay(fall, precision, width, share):
 
 
 @njit(cache=True)
+def is_uncut(slope, precision, low, high):
+    """Whether the ends of ``[low, high]`` cut nothing off the bump that a double could hold."""
+    if precision <= 0.0:
+        return False
+    left, right = slope - precision * low, precision * high - slope
+    return left > 0.0 and right > 0.0 and min(left, right) ** 2 > FAR * precision
+
+
+@njit(cache=True)
 def log_mass(slope, precision, low, high):
     """The logarithm of the mass of the bump on ``[low, high]``."""
+    if is_uncut(slope, precision, low, high):
+        return 0.5 * (slope * slope / precision + LOG_2PI - math.log(precision))
     if slope - precision * low <= 0.0:
         peak = low * (slope - 0.5 * precision * low)
         return peak + math.log(decay(precision * low - slope, precision, high - low))
@@ -117,6 +134,10 @@ def log_mass(slope, precision, low, high):
 @njit(cache=True)
 def invert_mass(slope, precision, low, high, share):
     """The point below which the bump on ``[low, high]`` holds the given share of its mass."""
+    if is_uncut(slope, precision, low, high):
+        inside = min(max(share, FIRST), LAST)
+        point = slope / precision + normal_quantile(inside) / math.sqrt(precision)
+        return min(max(point, low), high)
     if slope - precision * low <= 0.0:
         return low + invert_decay(precision * low - slope, precision, high - low, share)
     if slope - precision * high >= 0.0:

@@ -47,12 +47,12 @@ class Stage(NamedTuple):
 class Luck(NamedTuple):
     """All random numbers of one sweep, a row for every particle."""
 
+    coins: Floats  # (M,)  which half of the moves
     arms: Floats  # (M, B)
     rearm: Floats  # (M, 2)
     rearm_normals: Floats  # (M, s)
     flips: Floats  # (M, d)
     swap: Floats  # (M, 4)
-    glides: Floats  # (M, d)
     exchange: Floats  # (M, 2)
     exchange_normals: Floats  # (M, s)
 
@@ -193,29 +193,31 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
         arms = np.empty(tilts.size, dtype=np.int64)
         draw_arms(rewards[m], starts, tilts, columns, luck.arms[m], arms, pull)
         slopes = power * stage.moment - stage.drift + pull
-        menu = min(int(luck.rearm[m, 0] * tilts.size), tilts.size - 1)
-        if menu >= 0 and tilts[menu] > 0.0:
-            tilt = tilts[menu]
-            slopes -= tilt * columns[:, arms[menu]]
-            arm = rearm(
-                theta, power, radius, gram, slab_precision, slopes, columns, starts[menu],
-                starts[menu + 1], arms[menu], tilt, luck.rearm[m, 1], luck.rearm_normals[m],
-            )  # fmt: skip
-            slopes += tilt * columns[:, arm]
-        field = fields(theta, power, gram, slopes)
-        flip(
-            theta, field, power, radius, volume, gram, slab_precision, half_logs,
-            log_odds, floor, luck.flips[m],
-        )  # fmt: skip
-        swap(theta, field, power, radius, gram, slab_precision, half_logs, luck.swap[m])
-        if is_pinned(theta, power, gram, slab_precision):
+        joint = luck.coins[m] < 0.5
+        if joint and is_pinned(theta, power, gram, slab_precision):
             done = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes)
             glide(
                 theta, done, power, radius, volume, gram, slab_precision, log_odds, floor,
-                luck.glides[m],
+                luck.flips[m],
             )  # fmt: skip
             exchange(
                 theta, done, power, radius, gram, slab_precision, luck.exchange[m],
                 luck.exchange_normals[m],
             )  # fmt: skip
+        if not joint:
+            menu = min(int(luck.rearm[m, 0] * tilts.size), tilts.size - 1)
+            if menu >= 0 and tilts[menu] > 0.0:
+                tilt = tilts[menu]
+                slopes -= tilt * columns[:, arms[menu]]
+                arm = rearm(
+                    theta, power, radius, gram, slab_precision, slopes, columns, starts[menu],
+                    starts[menu + 1], arms[menu], tilt, luck.rearm[m, 1], luck.rearm_normals[m],
+                )  # fmt: skip
+                slopes += tilt * columns[:, arm]
+            field = fields(theta, power, gram, slopes)
+            flip(
+                theta, field, power, radius, volume, gram, slab_precision, half_logs,
+                log_odds, floor, luck.flips[m],
+            )  # fmt: skip
+            swap(theta, field, power, radius, gram, slab_precision, half_logs, luck.swap[m])
         rate_actions(theta, columns, rewards[m])

@@ -37,7 +37,7 @@ class E2D(PosteriorPolicy):
         eta: float = 1.0,
         gamma: float | str = "theory",
         particles: int = 100,
-        sweeps: int = 4,
+        sweeps: int = 2,
     ) -> None:
         super().__init__(
             dimension, sparsity=sparsity, radius=radius, noise=noise, posterior=posterior, eta=eta,

@@ -63,7 +63,7 @@ class OTCS:
         ridge: float = 1.0,
         delta: float = 0.01,
         particles: int = 100,
-        sweeps: int = 4,
+        sweeps: int = 2,
     ) -> None:
         self.ledger = Ledger(dimension)
         self.dimension = self.ledger.dimension

@@ -126,7 +126,7 @@ class PosteriorPolicy(ABC):
         eta: float = 1.0,
         gain: str | None = None,
         particles: int = 100,
-        sweeps: int = 4,
+        sweeps: int = 2,
         budget_ms: float | None = None,
     ) -> None:
         self.dimension = as_count(dimension, "dimension")

@@ -3,8 +3,8 @@
 The moves leave invariant a *relaxed* target, in which the best reward is replaced by a log-sum-exp
 and supports may be one larger than allowed; a particle's share in the true target is a weight in
 [0, 1] on top of it. When evidence or learning rate change, particles are weighted by the ratio of
-the two targets. Once too few of them matter they are resampled, and moved several times: a cloud
-that has just been moved stands for the next targets as well, and later ones need few moves.
+the two targets. Once too few of them matter they are resampled, and all are moved; in between a few
+of them are, in turn.
 """
 
 import math
@@ -25,6 +25,8 @@ from soids.posteriors.target import Target, Tuning
 
 ALIVE = 0.5  # resample and move when the effective size falls under this share of the cloud
 ABRUPT = 0.1  # a step that leaves fewer alive is taken in several
+UPKEEP = 0.05  # of the particles are due to move at every target, so that no cloud is stuck for ever
+BATCH = 0.25  # of the particles that are due to move make it worth the while
 WARM_UP = 50  # sweeps that bring the prior's draws into a ball
 PROBE = 4  # particles moved first where time is short, to see how long they take
 
@@ -43,10 +45,13 @@ class Cloud(NamedTuple):
     log_weights: Floats  # (M,)  with respect to the relaxed target
     log_mass: float = 0.0  # of the target over that of the prior, up to the last resampling
     fresh: float = 1.0  # effective share, as the true target weighs, after the last moves
-    owed: int = 0  # moves of single particles that were due and had no time
+    owed: int = 0  # moves of single particles that are due
+    turn: int = 0  # whose move is next
 
     def noise(self) -> float:
         """The standard deviation of the noise, as believed."""
+        if self.target.prior.noise.known:
+            return math.sqrt(self.target.prior.noise.scale)
         return float(np.sqrt(self.particles().weights @ self.variances))
 
     def rewards_on(self, menu: Menu) -> Floats:  # (M, K)
@@ -242,8 +247,8 @@ def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
     else:
         rules = (prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball)
         luck = sparse.Luck(
-            arm_uniforms, rng.random((size, 2)), rng.standard_normal(block_normals.shape),
-            coordinate_uniforms, rng.random((size, 4)), rng.random((size, dimension)),
+            rng.random(size), arm_uniforms, rng.random((size, 2)),
+            rng.standard_normal(block_normals.shape), coordinate_uniforms, rng.random((size, 4)),
             rng.random((size, 2)), block_normals,
         )  # fmt: skip
         gram = target.gram.roomy(cloud.thetas)
@@ -292,18 +297,17 @@ def moved_while(cloud: Cloud, rng: np.random.Generator, deadline: float) -> Clou
     """The cloud after the moves it is owed, or as many of them as there is time for."""
     size, began, done = len(cloud.thetas), time.perf_counter(), 0
     while cloud.owed > 0:
-        first = -cloud.owed % size
-        count = size - first
+        count = min(cloud.owed, size - cloud.turn)
         if deadline < math.inf:
             now = time.perf_counter()
             affordable = PROBE if done == 0 else int(done * (deadline - now) / (now - began))
             count = min(count, affordable)
             if now >= deadline or count < 1:
                 return cloud
-        cloud = moved_part(cloud, slice(first, first + count), rng)
-        cloud = cloud._replace(owed=cloud.owed - count)
+        cloud = moved_part(cloud, slice(cloud.turn, cloud.turn + count), rng)
+        cloud = cloud._replace(owed=cloud.owed - count, turn=(cloud.turn + count) % size)
         done += count
-    if done > 0:
+    if done >= size:
         cloud = cloud._replace(fresh=effective_share(cloud.log_weights + cloud.log_truth))
     return cloud
 
@@ -345,10 +349,15 @@ def advance(
             if effective_share(under_new_prior.log_weights) < ABRUPT:
                 cloud = start(target, len(cloud.thetas), rng)  # the prior's own scale has moved on
             ahead = halfway(cloud, target)
+        owed = sweeps * len(ahead.thetas)
         if ahead.target is not target or ahead.is_worn():
             # On the way in any case, or the steps would shrink to nothing.
-            ahead = resampled(ahead, rng)._replace(owed=sweeps * len(ahead.thetas))
-        cloud = moved_while(ahead, rng, deadline)
+            ahead = resampled(ahead, rng)
+        else:
+            owed = min(owed, ahead.owed + math.ceil(UPKEEP * len(ahead.thetas)))
+        cloud = ahead._replace(owed=owed)
+        if owed >= BATCH * len(ahead.thetas):
+            cloud = moved_while(cloud, rng, deadline)
     return cloud
 
 

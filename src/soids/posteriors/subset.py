@@ -11,6 +11,10 @@ from soids.posteriors.prior import Prior, ball, check_told, noise_level, subset_
 from soids.posteriors.smc import Cloud, follow
 from soids.posteriors.target import Tuning
 
+# How much rarer than the prior has it the moves visit supports that are too large: often enough to
+# pass through, seldom enough to waste few particles there.
+LOG_VISITS = math.log(0.1)
+
 
 @dataclass(frozen=True)
 class Subset:
@@ -36,6 +40,7 @@ class Subset:
         largest = self.sparsity or max(1, self.dimension // 2)
         # The moves may visit one size more, where a state has weight zero: a hard cap traps them.
         odds = subset_odds(self.dimension, min(largest + 1, self.dimension))
+        odds[largest:] += LOG_VISITS
         noise = noise_level(self.noise, evidence)
         return Prior(odds, largest, ball(self.radius, evidence), noise)
 

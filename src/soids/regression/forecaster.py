@@ -43,7 +43,7 @@ class Forecaster:
         noise: float | None = None,
         eta: float = 1.0,
         particles: int = 100,
-        sweeps: int = 4,
+        sweeps: int = 2,
     ) -> None:
         self.model = Subset(dimension, sparsity, radius, noise)
         self.tuning = Tuning(
