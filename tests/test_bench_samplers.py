@@ -77,9 +77,9 @@ def test_the_density_is_the_same_in_jax():
 # Chains
 
 
-def noise_walk(rng, correlation=0.0, groups=2, offsets=0.0):
+def noise_walk(rng, correlation=0.0, watched=5, groups=2, offsets=0.0):
     """Autoregressive chains with a known effective size, which cost a second a draw and group."""
-    state = np.zeros((4 * groups, WATCHED))
+    state = np.zeros((4 * groups, watched))
 
     def onward(draws):
         rewards = np.empty((draws, *state.shape))
@@ -95,9 +95,8 @@ def noise_walk(rng, correlation=0.0, groups=2, offsets=0.0):
 def test_time_per_effective_sample_is_that_of_a_chain_of_known_correlation():
     mixing = settle(noise_walk(np.random.default_rng(0), correlation=0.5), 4000, patience=1)
     # (1 - c) / (1 + c) effective samples a draw, and a group makes four a second. The smallest of
-    # fifty estimates, each with an error of 5 %, lies below the truth.
-    np.testing.assert_allclose(mixing.milliseconds, 1000.0 / 4.0 * 3.0, rtol=0.25)
-    assert min(mixing.milliseconds) > 1000.0 / 4.0 * 3.0
+    # five estimates, each with an error of some 3 %, lies below the truth.
+    np.testing.assert_allclose(mixing.milliseconds, 1000.0 / 4.0 * 3.0, rtol=0.12)
     share = np.divide(mixing.in_all, mixing.milliseconds)
     np.testing.assert_allclose(share, 4100.0 / 3200.0)
     assert max(mixing.rhats) < chains.GOOD
