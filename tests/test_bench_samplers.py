@@ -231,6 +231,21 @@ def test_a_run_prints_tables_and_writes_numbers_and_a_figure(tmp_path):
     assert float(row["ratio"]) == written["ratios"][0]["ratio"]
 
 
+def test_files_of_one_group_are_proper_json_without_intervals(tmp_path):
+    asked = ("--sampler", "subset", "--sampler", "langevin", "--groups", 1, "--out", tmp_path)
+    assert told(*SHORT, *asked).exit_code == 0
+    written = (tmp_path / "samplers.json").read_text()
+    assert "NaN" not in written
+    assert json.loads(written)["ratios"][0]["low"] is None
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    answer = told(*SHORT, "--sampler", "subset", "--groups", 1, "--out", tmp_path / "file" / "deep")
+    assert answer.exit_code == 1
+    assert "Not a directory" in words(answer)
+
+
 def test_a_missing_peer_is_said_with_its_remedy(monkeypatch):
     monkeypatch.setattr(samplers, "is_installed", lambda package: False)
     answer = told(*SHORT, "--groups", 1, "--sampler", "numpyro", "--sampler", "subset")
