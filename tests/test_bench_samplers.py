@@ -20,7 +20,7 @@ from soids.evidence import Evidence, Menu
 from soids.posteriors import Relaxed, smc
 from soids.posteriors.target import Target
 
-TINY = Effort(sweeps=40, draws=20, groups=1, patience=1)
+TINY = Effort(sweeps=40, draws=20, groups=1, peer_groups=1, patience=1)
 
 
 def told(*arguments):

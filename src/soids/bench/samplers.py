@@ -39,8 +39,9 @@ class Effort(NamedTuple):
     """How long chains are, and how many."""
 
     sweeps: int  # of ours and of Langevin, at first
-    draws: int  # of NUTS
-    groups: int
+    draws: int  # of other tools
+    groups: int  # of four chains, of ours and of Langevin
+    peer_groups: int  # of other tools, whose chains do not share a sweep's overhead
     patience: int  # times the first number of sweeps, where chains may grow
 
 
@@ -150,11 +151,13 @@ def is_missing(name: str) -> bool:
 
 
 def measure(name: str, problem: Problem, effort: Effort, seed: int) -> Measurement:
-    """Run four times ``effort.groups`` chains, and judge them."""
+    """Run as many chains as the effort says, and judge them."""
     rng = np.random.default_rng(seed)
     sampler = SAMPLERS[name]
-    starts = wide_starts(problem, FOUR * effort.groups, rng)
-    draws = effort.sweeps if sampler.package is None else effort.draws
+    draws, groups = effort.sweeps, effort.groups
+    if sampler.package is not None:
+        draws, groups = effort.draws, effort.peer_groups
+    starts = wide_starts(problem, FOUR * groups, rng)
     mixing = settle(
         sampler.walk(problem, starts, rng), draws, effort.patience if sampler.grows else 1
     )

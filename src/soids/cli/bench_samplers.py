@@ -60,8 +60,12 @@ from soids.cli.deliver import deliver, framed, out_option
     help="Of the chains of NUTS, after as many that adapt as is usual.",
 )  # fmt: skip
 @click.option(
-    "--groups", type=click.IntRange(min=1), default=2, show_default=True,
-    help="Of four chains each; ratios get an interval from two on.",
+    "--groups", type=click.IntRange(min=1), default=5, show_default=True,
+    help="Of four chains each, ours and Langevin's; an interval takes two.",
+)  # fmt: skip
+@click.option(
+    "--peer-groups", type=click.IntRange(min=1), default=2, show_default=True,
+    help="The same for NUTS, which takes most of the time.",
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @out_option
@@ -75,6 +79,7 @@ def samplers(
     patience: int,
     draws: int,
     groups: int,
+    peer_groups: int,
     seed: int,
     out: Path | None,
 ) -> None:
@@ -85,7 +90,8 @@ def samplers(
     """
     if not is_installed("arviz_stats"):
         raise click.ClickException(f"R-hat needs arviz-stats, which is missing: {REMEDY}")
-    console, effort = Console(highlight=False), Effort(sweeps, draws, groups, patience)
+    console = Console(highlight=False)
+    effort = Effort(sweeps, draws, groups, peer_groups, patience)
     present = []
     for name in names or SAMPLERS:
         if is_missing(name):
