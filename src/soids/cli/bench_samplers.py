@@ -40,7 +40,8 @@ from soids.cli.deliver import deliver, framed, out_option
     help="How much evidence there is.",
 )  # fmt: skip
 @click.option(
-    "--data", multiple=True, type=click.Choice(tuple(DATA)), default=tuple(DATA), show_default=True,
+    "--data", multiple=True, type=click.Choice(tuple(DATA)), default=("random", "paper"),
+    show_default=True,
     help="Actions drawn at random, chosen by SOIDS, or by SOIDS as the paper runs it.",
 )  # fmt: skip
 @click.option(
@@ -64,7 +65,7 @@ from soids.cli.deliver import deliver, framed, out_option
     help="Of four chains each, ours and Langevin's; an interval takes two.",
 )  # fmt: skip
 @click.option(
-    "--peer-groups", type=click.IntRange(min=1), default=2, show_default=True,
+    "--peer-groups", type=click.IntRange(min=1), default=3, show_default=True,
     help="The same for NUTS, which takes most of the time.",
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
