@@ -2,6 +2,7 @@
 
 import click
 
+from soids.cli.bench import bench
 from soids.cli.bound import bound
 from soids.cli.inspect import inspect
 from soids.cli.reproduce import reproduce
@@ -15,5 +16,5 @@ def main() -> None:
     """Decide again and again, with many features and few samples."""
 
 
-for command in (bound, inspect, listing, plot, reproduce, run, table):
+for command in (bench, bound, inspect, listing, plot, reproduce, run, table):
     main.add_command(command)

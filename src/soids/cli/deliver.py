@@ -1,0 +1,75 @@
+"""How benchmarks hand over what they measured: a table, numbers in files, a figure."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from soids.cli.run import reason
+from soids.files import write_whole
+from soids.plots import save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+out_option = click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the numbers (CSV, JSON) and the figure (PNG, PDF).",
+)  # fmt: skip
+
+
+def framed(title: str) -> Table:
+    """An empty table in the look of the others."""
+    return Table(title=escape(title), box=box.SIMPLE, pad_edge=False)
+
+
+def deliver(
+    name: str,
+    records: Mapping[str, Sequence[NamedTuple]],
+    draw: "Callable[[], Figure]",
+    folder: Path,
+    console: Console,
+) -> None:
+    """Write records as JSON and, each kind by itself, as CSV; and draw the figure."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for kind, some in records.items():
+            write_whole(folder / f"{name}-{kind}.csv", as_csv(some).encode())
+        everything = {kind: [*map(as_plain, some)] for kind, some in records.items()}
+        write_whole(folder / f"{name}.json", json.dumps(everything, indent=1).encode())
+        save(draw(), folder / name)
+    except OSError as error:
+        raise click.ClickException(reason(error)) from None
+    except ImportError as error:
+        raise click.ClickException(str(error)) from None
+    console.print(f"Written: {folder / name}.json, .png, .pdf and .csv", markup=False)
+
+
+def as_plain(record: NamedTuple) -> dict[str, Any]:
+    """A record as JSON has it, which knows no NaN."""
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in record._asdict().items()
+    }
+
+
+def as_csv(records: Sequence[NamedTuple]) -> str:
+    """Records of one kind, a line each; several values in one field are apart by blanks."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if records:
+        writer.writerow(records[0]._fields)
+    for one in records:
+        writer.writerow(
+            " ".join(map(str, value)) if isinstance(value, tuple) else value for value in one
+        )
+    return text.getvalue()
