@@ -1,0 +1,6 @@
+"""What is measured beside other tools, in one run and as ratios.
+
+A benchmark is a module of functions from records to records; `soids.cli.bench` has a command for
+each, which prints its records as a table and, if asked, writes them and draws them. Peers are
+packages that need not be there: those that are missing are named, with what installs them.
+"""
