@@ -2,13 +2,13 @@
 
 import csv
 import math
-import sys
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from matplotlib.text import Text
 
+from absent import hide
 from realdata import DATA, needs_genotypes
 from soids.bandits.data import PLACE
 from soids.bench.decisions import (
@@ -121,8 +121,7 @@ def test_a_regret_of_zero_can_be_drawn():
 
 def test_peers_that_are_not_installed_are_left_out_and_named(monkeypatch):
     for library in ("coba", "river", "bayesianbandits", "vowpalwabbit"):
-        monkeypatch.delitem(sys.modules, f"soids.bench.peers.from_{library}", raising=False)
-        monkeypatch.setitem(sys.modules, library, None)
+        hide(library, monkeypatch)
     part, reasons = without_absent(read_experiment(shipped()["peers"]))
     assert [reason.split()[0] for reason in reasons] == [
         "bayesianbandits", "coba", "river", "vowpalwabbit",

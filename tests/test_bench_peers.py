@@ -1,12 +1,12 @@
 """Learners of other libraries as policies; those that are not installed are skipped."""
 
 import importlib
-import sys
 
 import numpy as np
 import pytest
 
 import soids
+from absent import hide
 from soids import paper_instance, play
 from soids.bench.peers.numpy_linucb import LinUCB as NumPyLinUCB
 from soids.cli.whereabouts import shipped
@@ -101,8 +101,7 @@ def test_elimination_of_vowpal_wabbit_is_refused():
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_peer_that_is_not_installed_names_the_remedy(library, monkeypatch):
     module = f"soids.bench.peers.from_{library}"
-    monkeypatch.delitem(sys.modules, module, raising=False)
-    monkeypatch.setitem(sys.modules, library, None)  # as if it were not there
+    hide(library, monkeypatch)
     with pytest.raises(ImportError, match=f"^{library} is not installed: make bench"):
         importlib.import_module(module)
     with pytest.raises(ValueError, match=f"{library} is not installed: make bench") as caught:
