@@ -22,7 +22,7 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --system-certs --upgrade
 say = @printf '%-10s %s\n'
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test lint test-slow mutants bench peers lock clean
+.PHONY: help reproduce test lint test-slow mutants limits bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -57,24 +57,21 @@ mutants: $(VENV)/.dev $(VENV)/.fresh ## break the code on purpose: do the tests 
 	$(say) mutants 'tests/mutants.py'
 	@$(BIN)/python tests/mutants.py
 
-bench: $(VENV)/.dev $(VENV)/.fresh ## measure mixing, speed, designs, the harness
-	$(say) bench 'mixing'
-	@$(BIN)/python benchmarks/mixing.py
-	$(say) bench 'speed'
+limits: $(VENV)/.dev $(VENV)/.fresh ## measure speed, designs, the harness and the paper's sampler
+	$(say) limits 'speed'
 	@$(BIN)/python benchmarks/speed.py
-	$(say) bench 'designs'
+	$(say) limits 'designs'
 	@$(BIN)/python benchmarks/designs.py
-	$(say) bench 'the harness'
+	$(say) limits 'the harness'
 	@$(BIN)/python benchmarks/harness.py
-	$(say) bench "the paper's sampler"
+	$(say) limits "the paper's sampler"
 	@$(BIN)/python benchmarks/langevin.py
 
-peers: ## play learners of other libraries beside ours, in an environment of their own
-	$(say) peers 'benchmarks/peers'
-	@$(PYTHON) -m venv $(VENV)-peers
-	@$(VENV)-peers/bin/pip install --quiet --require-hashes --only-binary :all: --requirement benchmarks/peers/requirements.lock
-	@$(VENV)-peers/bin/pip install --quiet --no-index --no-deps --no-build-isolation --editable .
-	@$(VENV)-peers/bin/soids run benchmarks/peers/peers.toml
+bench: $(VENV)-peers/.peers ## measure us beside other tools, in an environment of their own
+	$(say) bench 'samplers'
+	@$(VENV)-peers/bin/soids bench samplers
+	$(say) bench 'decisions'
+	@$(VENV)-peers/bin/soids bench decisions
 
 lock: $(VENV)/.python ## renew the lock files
 	$(say) lock 'requirements.lock, requirements-dev.lock, benchmarks/peers/requirements.lock'
@@ -108,6 +105,13 @@ $(VENV)/.dev: requirements-dev.lock pyproject.toml $(VENV)/.python
 	$(say) install 'requirements-dev.lock, soids'
 	@$(LOCKED) --requirement requirements-dev.lock
 	@$(ITSELF)
+	@touch $@
+
+$(VENV)-peers/.peers: benchmarks/peers/requirements.lock pyproject.toml
+	$(say) install 'benchmarks/peers/requirements.lock, soids'
+	@$(PYTHON) -m venv --clear $(VENV)-peers
+	@$(VENV)-peers/bin/pip install --quiet --require-hashes --only-binary :all: --requirement benchmarks/peers/requirements.lock
+	@$(VENV)-peers/bin/pip install --quiet --no-index --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Numba recompiles a kernel when its own file changes, not when one that it calls does: forget all.

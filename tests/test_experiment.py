@@ -4,7 +4,10 @@ import textwrap
 
 import pytest
 
+from realdata import DATA, needs_genotypes
 from soids.bandits import FAMILIES
+from soids.bandits.data import PLACE
+from soids.bench.decisions import without_absent
 from soids.cli.whereabouts import shipped
 from soids.policies import POLICIES
 from soids.simulation.experiment import parse_experiment, read_experiment
@@ -212,10 +215,15 @@ def test_a_trials_name_says_what_decides_its_outcome_and_nothing_else():
     assert len({trial.name, *(other.name for other in others)}) == 6
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=needs_genotypes if one == "genotypes" else ()) for one in shipped()],
+)
 @pytest.mark.parametrize("quick", [False, True])
-def test_every_shipped_experiment_can_be_played(name, quick):
-    read_experiment(shipped()[name], quick, full=True).check()
+def test_every_shipped_experiment_can_be_played(name, quick, monkeypatch):
+    monkeypatch.setenv(PLACE, str(DATA))
+    experiment, _ = without_absent(read_experiment(shipped()[name], quick, full=True))
+    experiment.check()
 
 
 def test_the_table_of_baselines_has_every_policy():

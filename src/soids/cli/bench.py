@@ -6,6 +6,7 @@ makes, prints them as tables and, with ``--out``, hands them to `soids.cli.deliv
 
 import click
 
+from soids.cli.bench_decisions import decisions
 from soids.cli.bench_samplers import samplers
 
 
@@ -14,5 +15,5 @@ def bench() -> None:
     """Measure us beside other tools, on the same work, as ratios."""
 
 
-for command in (samplers,):
+for command in (decisions, samplers):
     bench.add_command(command)

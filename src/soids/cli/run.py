@@ -4,6 +4,7 @@ import functools
 import itertools
 import json
 import math
+import os
 import re
 import signal
 import sys
@@ -20,6 +21,7 @@ from loky import cpu_count
 from rich.console import Console
 from rich.markup import escape
 
+from soids.bandits.data import PLACE
 from soids.cli.progress import Progress
 from soids.cli.publish import publish
 from soids.cli.whereabouts import MANIFEST, Unusable, find_file, load_experiment, was_quick
@@ -73,6 +75,19 @@ OPTIONS = (
 )  # fmt: skip
 
 
+def set_data(context: click.Context, option: click.Parameter, folder: str | None) -> None:
+    """Name the folder of data for this process and its workers."""
+    if folder is not None:
+        os.environ[PLACE] = folder
+
+
+data_option = click.option(
+    "--data", type=click.Path(exists=True, file_okay=False, resolve_path=True), envvar=PLACE,
+    expose_value=False, callback=set_data, metavar="DIR",
+    help=f"Folder of real data, for families that need them.  [default: {PLACE}]",
+)  # fmt: skip
+
+
 def options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command all that can be asked of a run, as one record ``asked``."""
 
@@ -94,6 +109,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command()
 @click.argument("file")
+@data_option
 @options
 def run(file: str, asked: Asked) -> None:
     """Play the experiment in FILE, a TOML file or the name of a shipped one (see soids list).
@@ -103,11 +119,16 @@ def run(file: str, asked: Asked) -> None:
     carry_out(find_file(file), asked)
 
 
-def carry_out(path: Path, asked: Asked) -> None:
-    """Play what is missing of an experiment, then publish all there is."""
+def carry_out(
+    path: Path,
+    asked: Asked,
+    narrow: Callable[[Experiment], Experiment] = lambda whole: whole,
+    show: Callable[[Experiment, Path, Console], None] = publish,
+) -> None:
+    """Play what is missing of an experiment, or of a part of it, then show all there is."""
     beside = str(path.resolve().parent)
     sys.path.insert(0, beside)  # where a policy that is not ours may be
-    experiment = load_experiment(path, asked.quick, asked.full)
+    experiment = narrow(load_experiment(path, asked.quick, asked.full))
     try:
         experiment.check()
     except ValueError as error:
@@ -124,7 +145,7 @@ def carry_out(path: Path, asked: Asked) -> None:
     try:
         failures = play_missing(experiment, folder, asked, beside, console)
         write_failures(failures, folder)
-        publish(experiment, folder, console)
+        show(experiment, folder, console)
     except OSError as error:
         raise click.ClickException(
             f"{reason(error)}; finished trials are kept, the same command goes on"

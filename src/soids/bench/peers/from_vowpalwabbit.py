@@ -5,14 +5,18 @@ so ``-reward / (2 * reward_bound)`` is such a cost. The defaults are Vowpal Wabb
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from vowpalwabbit import Example, LabelType, Workspace
 
 from soids.arrays import Floats, as_number
-from soids.evidence import Menu
-from soids.policies.ledger import Ledger
+from soids.bench.peers import absent, decided, settled
 from soids.policies.policy import Decision
+
+try:
+    from vowpalwabbit import Example, LabelType, Workspace
+except ImportError:
+    raise absent("vowpalwabbit") from None
 
 ALWAYS = "--cb_explore_adf --noconstant --quiet"
 
@@ -25,33 +29,35 @@ class Explorer:
             raise ValueError(
                 f"options must be without --elim: it has negative probabilities, got {options!r}"
             )
-        self.ledger = Ledger(dimension)
         self.scale = 0.5 / as_number(reward_bound, "reward_bound", 0.0)
         self.options = options
-        self.workspace: Workspace | None = None  # made in the first round: it needs a seed
+        self.workspace: Any = None  # made in the first round: it needs a seed
 
-    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
-        menu = self.ledger.offer(actions, rng)
+    def choose(self, actions: Floats, rng: np.random.Generator) -> Decision:
+        """Choose one of the actions (K, d) on offer."""
         if self.workspace is None:
             seed = int(rng.integers(2**31))
             self.workspace = Workspace(f"{ALWAYS} {self.options} --random_seed {seed}")
-        examples = self._examples(menu)
+        examples = self._examples(actions)
         probabilities = np.array(self.workspace.predict(examples))
         self.workspace.finish_example(examples)
         probabilities /= probabilities.sum()  # they come in single precision
         index = int(rng.choice(len(probabilities), p=probabilities))
-        return self.ledger.enter(menu, index, probabilities[index])
+        return decided(actions, index, probabilities[index])
 
-    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
-        for one, value in self.ledger.settle(decision, reward):
-            examples = self._examples(one.menu)
+    def observe(
+        self, decision: Decision | Sequence[Decision], reward: float | Sequence[float]
+    ) -> None:
+        """Learn from the reward of a decision, or of a list of them."""
+        for one, value in settled(decision, reward):
+            examples = self._examples(one.menu.actions)
             # What is before the first colon is not read: the place in the list says which action.
             examples[one.index].set_label_string(f"0:{-value * self.scale}:{one.probability}")
             self.workspace.learn(examples)
             self.workspace.finish_example(examples)
 
-    def _examples(self, menu: Menu) -> list[Example]:
-        return [self._example(action) for action in menu.actions]
+    def _examples(self, actions: Floats) -> list[Example]:
+        return [self._example(action) for action in actions]
 
     def _example(self, action: Floats) -> Example:
         example = Example(self.workspace, None, LabelType.CONTEXTUAL_BANDIT)

@@ -6,21 +6,26 @@ generator it is lent; it does not tell the probability of what it chose.
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from bayesianbandits import (
-    Arm,
-    EmpiricalBayesNormalRegressor,
-    FunctionArmFeaturizer,
-    InformationDirectedSampling,
-    LipschitzContextualAgent,
-    NormalRegressor,
-    ThompsonSampling,
-)
 
 from soids.arrays import Floats
-from soids.policies.ledger import Ledger
+from soids.bench.peers import absent, decided, settled
 from soids.policies.policy import Decision
+
+try:
+    from bayesianbandits import (
+        Arm,
+        EmpiricalBayesNormalRegressor,
+        FunctionArmFeaturizer,
+        InformationDirectedSampling,
+        LipschitzContextualAgent,
+        NormalRegressor,
+        ThompsonSampling,
+    )
+except ImportError:
+    raise absent("bayesianbandits") from None
 
 NO_CONTEXT = np.zeros((1, 0))
 
@@ -41,20 +46,23 @@ class SharedModel:
         empirical_bayes: bool,
     ) -> None:
         model = EmpiricalBayesNormalRegressor if empirical_bayes else NormalRegressor
-        self.ledger = Ledger(dimension)
         self.explorer = explorer
         self.learner = model(alpha=precision, beta=1.0 / noise**2)
-        self.agent: LipschitzContextualAgent[int] | None = None
+        self.actions: Floats | None = None  # last on offer
+        self.agent: Any = None
 
-    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
-        menu = self.ledger.offer(actions, rng)
-        if menu is not self.ledger.menu or self.agent is None:
-            self.agent = self._agent(menu.actions)
+    def choose(self, actions: Floats, rng: np.random.Generator) -> Decision:
+        """Choose one of the actions (K, d) on offer."""
+        if actions is not self.actions:
+            self.actions, self.agent = actions, self._agent(actions)
         self.agent.rng = rng
-        return self.ledger.enter(menu, self.agent.pull(NO_CONTEXT)[0], math.nan)
+        return decided(actions, self.agent.pull(NO_CONTEXT)[0], math.nan)
 
-    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
-        for one, value in self.ledger.settle(decision, reward):
+    def observe(
+        self, decision: Decision | Sequence[Decision], reward: float | Sequence[float]
+    ) -> None:
+        """Learn from the reward of a decision, or of a list of them."""
+        for one, value in settled(decision, reward):
             self.learner.partial_fit(one.action[None, :], np.array([value]))
 
     def _agent(self, actions: Floats) -> LipschitzContextualAgent[int]:

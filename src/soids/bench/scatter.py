@@ -1,0 +1,83 @@
+"""Regret against the time of a decision: whoever is below and to the left does better."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from soids.arrays import Floats
+from soids.bench.decisions import Standing, standings
+from soids.plots.canvas import INK, TINY, head, number_ticks, played, seeds_in_words, styled
+from soids.plots.looks import Look, looks
+from soids.simulation.comparison import policies_of
+from soids.simulation.panels import Panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+POINTS = 7.5  # of a label
+LINE = 1.25 * POINTS  # from one label to the next
+WIDTH, HEIGHT = 5.2, 3.6  # of a panel with its labels, in inches
+
+
+def draw_decisions(panels: list[Panel], title: str = "") -> "Figure":
+    """One panel a problem: every policy's mean regret with its interval, against its time."""
+    panels = played(panels)
+    known = looks(policies_of(panels))
+    columns = min(2, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    most = max(len(standings(panel)) for panel in panels)
+    height = max(HEIGHT, (most + 3) * LINE / 72.0 + 0.5)
+    with styled():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(WIDTH * columns, height * rows + 0.7), layout="constrained")
+        grid = figure.subplots(rows, columns, squeeze=False)
+        for place, axes in enumerate(grid.flat):
+            axes.set_visible(place < len(panels))
+            if place < len(panels):
+                draw_panel(axes, standings(panels[place]), known, height - 0.9)
+                axes.set_title(panels[place].title)
+        head(figure, title, f"Mean regret with its 95 % interval over {seeds_in_words(panels)}.")
+    return figure
+
+
+def draw_panel(axes: "Axes", found: list[Standing], known: dict[str, Look], inches: float) -> None:
+    """All policies on one problem, their names on the right in the order of their regrets."""
+    axes.set(xscale="log", yscale="log", ylabel="regret", xlabel="processor ms a decision")
+    axes.grid(axis="x")
+    for one in found:
+        colour = known[one.policy].colour
+        if one.seeds > 1:
+            ends = max(one.low, TINY), one.high
+            axes.plot([one.milliseconds] * 2, ends, color=colour, lw=1.2)
+        axes.plot(one.milliseconds, one.regret, "o", color=colour, ms=5, mec="white", mew=0.6)
+    axes.margins(x=0.06)
+    low, high = 0.7 * max(found[0].regret, TINY), 1.4 * max(found[-1].regret, TINY)
+    axes.set_ylim(low, high)  # an interval may be wider, and reach below zero
+    regrets = np.array([max(one.regret, TINY) for one in found])
+    heights = np.log(regrets / low) / math.log(high / low)
+    places = spread(heights, LINE / 72.0 / inches)
+    for one, place in zip(found, places, strict=True):
+        axes.annotate(
+            f"{one.policy}  {one.regret:,.0f}", (one.milliseconds, one.regret), (1.05, place),
+            xycoords="data", textcoords="axes fraction", va="center", size=POINTS, color=INK,
+            arrowprops={
+                "arrowstyle": "-", "lw": 0.5, "color": known[one.policy].colour, "alpha": 0.6,
+                "shrinkA": 0.0, "shrinkB": 3.0, "relpos": (0.0, 0.5),
+            },
+        )  # fmt: skip
+    number_ticks(axes)
+
+
+def spread(heights: Floats, gap: float) -> Floats:  # (N,)
+    """Places as near as can be to ascending heights, in 0..1 where they fit, a gap apart.
+
+    >>> spread(np.array([0.2, 0.2, 0.9]), 0.1).round(2).tolist()
+    [0.15, 0.25, 0.9]
+    """
+    steps = gap * np.arange(len(heights))
+    near = isotonic_regression(heights - steps).x
+    return np.clip(near, 0.0, max(1.0 - steps[-1], 0.0)) + steps

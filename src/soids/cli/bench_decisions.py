@@ -1,0 +1,109 @@
+"""``soids bench decisions``: regret and time of decisions, beside those of other libraries."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from soids.bandits.data import GENOTYPES, data_file
+from soids.bench.decisions import (
+    HEADS,
+    cells,
+    decisions_csv,
+    of_dimensions,
+    standings,
+    without_absent,
+)
+from soids.bench.scatter import draw_decisions
+from soids.cli.publish import count, lacking
+from soids.cli.run import Asked, carry_out, data_option, options
+from soids.cli.whereabouts import shipped
+from soids.files import write_whole
+from soids.plots import save
+from soids.simulation.comparison import reference_of
+from soids.simulation.experiment import Experiment
+from soids.simulation.panels import Panel, gather
+from soids.simulation.store import Store
+
+PAPER = (20, 40, 100)
+REAL = 1001  # columns of the genotypes
+
+
+@click.command()
+@click.option(
+    "--dimension", "dimensions", multiple=True,
+    type=click.Choice([str(one) for one in (*PAPER, REAL)]),
+    help=f"Of the problems to play, may be repeated; {REAL} are the genotypes.  [default: all]",
+)  # fmt: skip
+@data_option
+@options
+def decisions(dimensions: tuple[str, ...], asked: Asked) -> None:
+    """Compare regret and time a decision with learners of other libraries, on the paper's instances
+    and on real genotypes; results are kept, and what is missing is played.
+    """
+    wanted = {int(one) for one in dimensions}
+    out = asked.out or Path("results/decisions")
+    if not wanted or wanted & set(PAPER):
+        compare("peers", replace(asked, out=out / "peers"), wanted & set(PAPER))
+    if REAL in wanted or (not wanted and has_genotypes()):
+        compare("genotypes", replace(asked, out=out / "genotypes"), set())
+
+
+def has_genotypes() -> bool:
+    """Whether the genotypes are there; if not, it is said what would bring them."""
+    try:
+        data_file(GENOTYPES)
+    except ValueError as error:
+        click.echo(f"Without the genotypes: {error}.")
+        return False
+    return True
+
+
+def compare(name: str, asked: Asked, dimensions: set[int]) -> None:
+    """Play a shipped experiment as far as it can be played here, and show who stands where."""
+
+    def narrow(whole: Experiment) -> Experiment:
+        part, reasons = without_absent(whole)
+        for reason in reasons:
+            click.echo(f"Without a peer: {reason}.")
+        return of_dimensions(part, dimensions) if dimensions else part
+
+    carry_out(shipped()[name], asked, narrow, show)
+
+
+def show(experiment: Experiment, folder: Path, console: Console) -> None:
+    """Print a table for each problem; write the same as numbers and as a figure."""
+    panels = gather(experiment, Store(folder / "trials"))
+    if not count(panels):
+        return
+    for panel in panels:
+        if any(len(runs.seeds) for runs in panel.runs.values()):
+            console.print(tabulated(panel))
+    console.print(lacking(experiment, panels), end="", markup=False)
+    write_whole(folder / "decisions.csv", decisions_csv(panels).encode())
+    try:
+        save(draw_decisions(panels, experiment.title), folder / "decisions")
+    except ImportError as error:
+        console.print(f"[yellow]No figure: {escape(str(error))}[/]")
+        return
+    console.print(f"{folder / 'decisions'}.csv has the numbers, .png and .pdf the figure.")
+
+
+def tabulated(panel: Panel) -> Table:
+    """Every policy on one problem, the least regret first."""
+    reference = reference_of([panel])
+    table = Table(
+        title=escape(panel.title),
+        caption="ms: processor time to choose and observe; times: median seed (least–most)",
+        box=box.SIMPLE,
+        pad_edge=False,
+    )
+    for number, title in enumerate(HEADS):
+        table.add_column(escape(title), justify="right" if number else "left", no_wrap=True)
+    for one in standings(panel):
+        table.add_row(*map(escape, cells(one, reference)))
+    return table
