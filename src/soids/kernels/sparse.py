@@ -47,7 +47,7 @@ class Stage(NamedTuple):
 class Luck(NamedTuple):
     """All random numbers of one sweep, a row for every particle."""
 
-    coins: Floats  # (M,)  which half of the moves
+    coins: Floats  # (M, 1)  which half of the moves
     arms: Floats  # (M, B)
     rearm: Floats  # (M, 2)
     rearm_normals: Floats  # (M, s)
@@ -193,7 +193,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
         arms = np.empty(tilts.size, dtype=np.int64)
         draw_arms(rewards[m], starts, tilts, columns, luck.arms[m], arms, pull)
         slopes = power * stage.moment - stage.drift + pull
-        joint = luck.coins[m] < 0.5
+        joint = luck.coins[m, 0] < 0.5
         if joint and is_pinned(theta, power, gram, slab_precision):
             done = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes)
             glide(

@@ -25,7 +25,9 @@ from soids.posteriors.target import Target, Tuning
 
 ALIVE = 0.5  # resample and move when the effective size falls under this share of the cloud
 ABRUPT = 0.1  # a step that leaves fewer alive is taken in several
-UPKEEP = 0.05  # of the particles are due to move at every target, so that no cloud is stuck for ever
+UPKEEP = (
+    0.05  # of the particles are due to move at every target, so that no cloud is stuck for ever
+)
 BATCH = 0.25  # of the particles that are due to move make it worth the while
 WARM_UP = 50  # sweeps that bring the prior's draws into a ball
 PROBE = 4  # particles moved first where time is short, to see how long they take
@@ -247,7 +249,7 @@ def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
     else:
         rules = (prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball)
         luck = sparse.Luck(
-            rng.random(size), arm_uniforms, rng.random((size, 2)),
+            rng.random((size, 1)), arm_uniforms, rng.random((size, 2)),
             rng.standard_normal(block_normals.shape), coordinate_uniforms, rng.random((size, 4)),
             rng.random((size, 2)), block_normals,
         )  # fmt: skip
