@@ -21,6 +21,7 @@ from soids.bench.chains import FOUR, WATCHED, Chains, Mixing, Walk, settle
 from soids.bench.problems import NOISE, RADIUS, Problem
 from soids.evidence import Evidence
 from soids.posteriors import Langevin, Subset, smc
+from soids.posteriors.draws import uniform_in_balls
 
 HOPELESS = 1.05  # R-hat
 OURS = ("subset", "spike_slab", "relaxed")
@@ -168,7 +169,7 @@ def wide_starts(problem: Problem, count: int, rng: np.random.Generator) -> Float
     """Draws of the subset prior."""
     nothing = Evidence.empty(problem.dimension)
     prior = Subset(problem.dimension, problem.sparsity, RADIUS, NOISE).prior(nothing)
-    return smc.uniform_in_balls(prior, np.full(count, RADIUS), problem.dimension, rng)
+    return uniform_in_balls(prior, np.full(count, RADIUS), problem.dimension, rng)
 
 
 def measurement(name: str, problem: Problem, mixing: Mixing) -> Measurement:

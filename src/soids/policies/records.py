@@ -13,6 +13,7 @@ from soids.policies.otcs import Converted
 from soids.policies.policy import Decision, Information
 from soids.policies.posterior import Memory
 from soids.posteriors import POSTERIORS
+from soids.posteriors.arms import Arms
 from soids.posteriors.gaussian import Draws
 from soids.posteriors.langevin import Chains
 from soids.posteriors.prior import Noise, Prior, Span
@@ -24,7 +25,7 @@ RECORDS: dict[str, Any] = {
     record.__name__: record
     for record in (
         Menu, Gram, Evidence, Information, Decision, Memory, Converted, Explored, Sample, Phase,
-        Foresight, Cloud, Target, Prior, Span, Noise, Draws, Chains, *POSTERIORS.values(),
+        Foresight, Cloud, Arms, Target, Prior, Span, Noise, Draws, Chains, *POSTERIORS.values(),
     )
 }  # fmt: skip
 

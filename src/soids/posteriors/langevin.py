@@ -11,9 +11,9 @@ from soids.kernels.density import fits
 from soids.kernels.langevin import Learning, Pace, Slope, walk
 from soids.kernels.sparse import all_rewards
 from soids.particles import Particles
+from soids.posteriors.draws import draw_variances, slabs_and_spikes
 from soids.posteriors.prior import check_told
 from soids.posteriors.relaxed import Relaxed
-from soids.posteriors.smc import draw_variances, slabs_and_spikes
 from soids.posteriors.target import Target, Tuning
 
 BURN_IN = 40  # sweeps of chains that start with evidence

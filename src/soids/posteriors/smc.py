@@ -12,14 +12,21 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
 from soids.arrays import Bools, Floats, Ints
 from soids.evidence import Evidence, Menu
 from soids.gram import Gram
 from soids.kernels import relaxed, sparse
 from soids.kernels.density import fits, optimism
-from soids.particles import Particles
+from soids.particles import Particles, effective_share, normalised
+from soids.posteriors.arms import Arms, promising
+from soids.posteriors.draws import (
+    draw_radii,
+    draw_variances,
+    slabs_and_spikes,
+    uniform_in_balls,
+)
 from soids.posteriors.prior import Prior
 from soids.posteriors.target import Target, Tuning
 
@@ -37,13 +44,14 @@ class Cloud(NamedTuple):
     """Particles with everything the next step needs."""
 
     target: Target
+    arms: Arms
     thetas: Floats  # (M, d)
     included: Bools  # (M, d)
     radii: Floats  # (M,)
     variances: Floats  # (M,)  of the noise
     rewards: Floats  # (M, N)  of every action of every menu
     log_density: Floats  # (M,)  of the relaxed target, up to a constant of the prior
-    log_truth: Floats  # (M,)  true target over relaxed target, at most zero
+    log_truth: Floats  # (M,)  true target over relaxed target; at most zero if all actions are arms
     log_weights: Floats  # (M,)  with respect to the relaxed target
     log_mass: float = 0.0  # of the target over that of the prior, up to the last resampling
     fresh: float = 1.0  # effective share, as the true target weighs, after the last moves
@@ -92,20 +100,6 @@ class Cloud(NamedTuple):
         return self.log_mass + truth - self.target.prior.log_lawful(self.thetas.shape[1])
 
 
-def normalised(log_weights: Floats) -> Floats:
-    """Weights that sum to one."""
-    weights: Floats = np.exp(log_weights - log_weights.max())
-    weights /= weights.sum()
-    return weights
-
-
-def effective_share(log_weights: Floats) -> float:
-    """Effective size over size; zero if no particle is left."""
-    if not np.isfinite(log_weights.max()):
-        return 0.0
-    return float(1.0 / (normalised(log_weights) ** 2).sum() / len(log_weights))
-
-
 PER_PARTICLE = tuple(
     name for name, kind in Cloud.__annotations__.items() if kind in (Floats, Bools)
 )
@@ -138,47 +132,13 @@ def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
     return cloud
 
 
-def slabs_and_spikes(
-    prior: Prior, particles: int, dimension: int, rng: np.random.Generator
-) -> tuple[Floats, Bools]:
-    """Draws of parameters and labels from a prior with slabs, its ball left out."""
-    sizes = np.arange(dimension + 1)
-    log_peaks = 0.5 * np.log(prior.slab_precision / (2.0 * np.pi))
-    if prior.spike_scale > 0.0:
-        log_peaks += np.log(2.0 * prior.spike_scale)
-    log_choices = gammaln(dimension + 1) - gammaln(sizes + 1) - gammaln(dimension - sizes + 1)
-    law = normalised(log_choices + prior.log_sizes() - sizes * log_peaks)
-    drawn = rng.choice(sizes, particles, p=law)
-    ranks = rng.random((particles, dimension)).argsort(axis=1).argsort(axis=1)
-    included = ranks < drawn[:, None]
-    slab = rng.standard_normal((particles, dimension)) / prior.slab_precision**0.5
-    spike = prior.spike_scale * rng.laplace(size=(particles, dimension))
-    return np.where(included, slab, spike), included
-
-
-def uniform_in_balls(
-    prior: Prior, radii: Floats, dimension: int, rng: np.random.Generator
-) -> Floats:
-    """Draws from the subset prior: a size, a support, a uniform point of its l1 ball."""
-    thetas = np.zeros((len(radii), dimension))
-    sizes = np.arange(1, len(prior.log_odds) + 1)
-    law = normalised(prior.log_size_law(dimension))
-    for m, size in enumerate(rng.choice(sizes, len(radii), p=law)):
-        # k + 1 exponentials over their sum are uniform on the simplex; the last is what the ball
-        # has to spare.
-        spacings = rng.standard_exponential(size + 1)
-        signs = rng.choice([-1.0, 1.0], size)
-        support = rng.choice(dimension, size, replace=False)
-        thetas[m, support] = radii[m] * signs * spacings[:-1] / spacings.sum()
-    return thetas
-
-
 def placed(
     target: Target, thetas: Floats, included: Bools, radii: Floats, variances: Floats
 ) -> Cloud:
     """An evenly weighted cloud at the given parameters."""
     rewards, zeros = sparse.all_rewards(thetas, target.columns), np.zeros(len(thetas))
-    cloud = Cloud(target, thetas, included, radii, variances, rewards, zeros, zeros, zeros)
+    arms = promising(target, rewards)
+    cloud = Cloud(target, arms, thetas, included, radii, variances, rewards, zeros, zeros, zeros)
     return evaluated(cloud)
 
 
@@ -187,7 +147,9 @@ def evaluated(cloud: Cloud) -> Cloud:
     target, prior, thetas = cloud.target, cloud.target.prior, cloud.thetas
     included, radii, variances = cloud.included, cloud.radii, cloud.variances
     squares, drifts = fits(thetas, target.gram.ready(thetas), target.moment, target.drift)
-    best, soft = optimism(cloud.rewards, target.starts, target.tilts)
+    best, soft = optimism(cloud.arms.of(cloud.rewards), cloud.arms.starts, target.tilts)
+    if cloud.arms.indices is not None:
+        best = np.maximum.reduceat(cloud.rewards, target.starts[:-1], axis=1) @ target.tilts
     log_density = soft - drifts - 0.5 * target.eta * (target.energy + squares) / variances
     if not prior.noise.known:
         shape, scale = prior.noise
@@ -214,10 +176,16 @@ def evaluated(cloud: Cloud) -> Cloud:
 
 def aimed(cloud: Cloud, target: Target) -> Cloud:
     """The same particles, weighted for another target."""
-    rewards = cloud.rewards
+    rewards, arms = cloud.rewards, cloud.arms
     if target.columns is not cloud.target.columns:
         rewards = sparse.all_rewards(cloud.thetas, target.columns)
-    ahead = evaluated(cloud._replace(target=target, rewards=rewards))
+        arms = promising(target, rewards)
+    return weighted(cloud, cloud._replace(target=target, rewards=rewards, arms=arms))
+
+
+def weighted(cloud: Cloud, ahead: Cloud) -> Cloud:
+    """The same particles, weighted for what else is ahead."""
+    ahead = evaluated(ahead)
     gained = ahead.log_density - np.maximum(cloud.log_density, -1e300)  # the dead stay dead
     return ahead._replace(log_weights=cloud.log_weights + gained)
 
@@ -231,18 +199,29 @@ def resampled(cloud: Cloud, rng: np.random.Generator) -> Cloud:
     return some(cloud, kept)._replace(log_weights=np.zeros(size), log_mass=cloud.log_mass + gained)
 
 
-def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
-    """The cloud after one sweep of moves that leave its target invariant."""
-    target, prior = cloud.target, cloud.target.prior
+def moved(cloud: Cloud, rng: np.random.Generator, sweeps: int = 1) -> Cloud:
+    """The cloud after some sweeps of moves that leave its target invariant."""
+    target, arms = cloud.target, cloud.arms
+    rewards = arms.of(cloud.rewards)
+    for _ in range(sweeps):
+        cloud, rewards = swept(cloud, rewards, rng)
+    if arms.indices is not None:
+        rewards = sparse.all_rewards(cloud.thetas, target.columns)
+    return evaluated(cloud._replace(rewards=rewards))
+
+
+def swept(cloud: Cloud, rewards: Floats, rng: np.random.Generator) -> tuple[Cloud, Floats]:
+    """Parameters, radii and noise after one sweep, and the rewards of the arms."""
+    target, prior, arms = cloud.target, cloud.target.prior, cloud.arms
     size, dimension = cloud.thetas.shape
     powers = target.eta / cloud.variances
-    stage = (target.moment, target.drift, target.columns, target.starts, target.tilts)
+    stage = (target.moment, target.drift, arms.columns, arms.starts, target.tilts)
     coordinate_uniforms = rng.random((size, dimension))
     arm_uniforms = rng.random((size, len(target.tilts)))
     block_normals = rng.standard_normal((size, len(prior.log_odds)))
     if prior.spike_scale > 0.0:
         thetas, included, rewards = relaxed.sweep(
-            cloud.thetas, cloud.included, cloud.rewards, powers, target.gram.all_rows(), *stage,
+            cloud.thetas, cloud.included, rewards, powers, target.gram.all_rows(), *stage,
             prior.log_odds, prior.slab_precision, prior.spike_scale,
             coordinate_uniforms, arm_uniforms, block_normals,
         )  # fmt: skip
@@ -255,9 +234,8 @@ def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
         )  # fmt: skip
         gram = target.gram.roomy(cloud.thetas)
         thetas, rewards = sparse.sweep(
-            cloud.thetas, cloud.rewards, cloud.radii, powers, sparse.Stage(gram, *stage, *rules),
-            luck,
-        )  # fmt: skip
+            cloud.thetas, rewards, cloud.radii, powers, sparse.Stage(gram, *stage, *rules), luck
+        )
         target.gram.remember(gram)
         included = thetas != 0.0
     radii = draw_radii(prior, thetas, cloud.radii, rng)
@@ -266,47 +244,27 @@ def moved(cloud: Cloud, rng: np.random.Generator) -> Cloud:
         squares, _ = fits(thetas, target.gram.ready(thetas), target.moment, target.drift)
         misfits = target.eta * (target.energy + squares)
         variances = draw_variances(prior, misfits, target.eta * target.rounds, rng)
-    return evaluated(
-        cloud._replace(
-            thetas=thetas, included=included, radii=radii, variances=variances, rewards=rewards
-        )
-    )
-
-
-def draw_radii(prior: Prior, thetas: Floats, radii: Floats, rng: np.random.Generator) -> Floats:
-    """Radii given parameters: density ``R**(-k - 1)`` from the parameter's norm to the bound."""
-    if prior.radius.known:
-        return radii
-    low, high = prior.radius
-    sizes = np.count_nonzero(thetas, axis=1)
-    least = np.clip(np.abs(thetas).sum(axis=1), low, high)
-    beyond = rng.random(len(thetas)) * (1.0 - (least / high) ** sizes)
-    drawn: Floats = least * (1.0 - beyond) ** (-1.0 / sizes)
-    return drawn
-
-
-def draw_variances(
-    prior: Prior, misfits: Floats, rounds: float, rng: np.random.Generator
-) -> Floats:
-    """Noise variances given the (powered) residual sums of squares: conjugate inverse gamma."""
-    shape, scale = prior.noise
-    if prior.noise.known:
-        return np.full(len(misfits), scale)
-    return (scale + 0.5 * misfits) / rng.standard_gamma(shape + 0.5 * rounds, len(misfits))
+    after = cloud._replace(thetas=thetas, included=included, radii=radii, variances=variances)
+    return after, rewards
 
 
 def moved_while(cloud: Cloud, rng: np.random.Generator, deadline: float) -> Cloud:
     """The cloud after the moves it is owed, or as many of them as there is time for."""
     size, began, done = len(cloud.thetas), time.perf_counter(), 0
     while cloud.owed > 0:
-        count = min(cloud.owed, size - cloud.turn)
+        count = cloud.owed
         if deadline < math.inf:
             now = time.perf_counter()
             affordable = PROBE if done == 0 else int(done * (deadline - now) / (now - began))
             count = min(count, affordable)
             if now >= deadline or count < 1:
                 return cloud
-        cloud = moved_part(cloud, slice(cloud.turn, cloud.turn + count), rng)
+        if cloud.turn == 0 and count >= size:
+            count -= count % size
+            cloud = moved(cloud, rng, count // size)
+        else:
+            count = min(count, size - cloud.turn)
+            cloud = moved_part(cloud, slice(cloud.turn, cloud.turn + count), rng)
         cloud = cloud._replace(owed=cloud.owed - count, turn=(cloud.turn + count) % size)
         done += count
     if done >= size:
@@ -317,8 +275,6 @@ def moved_while(cloud: Cloud, rng: np.random.Generator, deadline: float) -> Clou
 def moved_part(cloud: Cloud, rows: slice, rng: np.random.Generator) -> Cloud:
     """The cloud after one sweep over some of its particles."""
     part = moved(some(cloud, rows), rng)
-    if len(part.thetas) == len(cloud.thetas):
-        return part
     whole = {name: getattr(cloud, name).copy() for name in PER_PARTICLE}
     for name, values in whole.items():
         values[rows] = getattr(part, name)
@@ -354,6 +310,8 @@ def advance(
         owed = sweeps * len(ahead.thetas)
         if ahead.target is not target or ahead.is_worn():
             # On the way in any case, or the steps would shrink to nothing.
+            if ahead.arms.indices is not None:
+                ahead = weighted(ahead, ahead._replace(arms=promising(ahead.target, ahead.rewards)))
             ahead = resampled(ahead, rng)
         else:
             owed = min(owed, ahead.owed + math.ceil(UPKEEP * len(ahead.thetas)))

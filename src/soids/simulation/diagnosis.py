@@ -19,11 +19,12 @@ from soids.arrays import Bools, Floats, Ints
 from soids.bandits import SparseLinearBandit
 from soids.designs import exploratory_design
 from soids.information import information_ratio
+from soids.particles import effective_share
 from soids.policies.linear import LinTS, OracleThompson
 from soids.policies.policy import Decision, Policy
 from soids.policies.posterior import FGTS, SOIDS, Memory, PosteriorPolicy, SparseIDS, Thompson
 from soids.posteriors import Belief, Gaussian
-from soids.posteriors.smc import ABRUPT, ALIVE, Cloud, aimed, effective_share
+from soids.posteriors.smc import ABRUPT, ALIVE, Cloud, aimed
 from soids.rates import Progress
 from soids.simulation.play import Trace, play, read_decision
 

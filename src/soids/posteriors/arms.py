@@ -1,0 +1,44 @@
+"""The arms that make optimism linear: all actions, or the most promising of very many.
+
+The relaxed target may sum over any arms, as long as particles are weighted for it. Those that some
+particle holds to be nearly best do as well as a million.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from soids.arrays import Floats, Ints
+from soids.kernels.closeness import closeness
+from soids.posteriors.target import Target
+
+MOST = 1000  # arms of one menu
+
+
+class Arms(NamedTuple):
+    """Actions over which the relaxed target sums, menu by menu."""
+
+    columns: Floats  # (d, C)
+    starts: Ints  # (B + 1,)  where each menu begins
+    indices: Ints | None  # (C,)  among all actions; None: they are all of them
+
+    def of(self, rewards: Floats) -> Floats:  # (M, C)
+        """The rewards of the arms among those of all actions, (M, N)."""
+        return rewards if self.indices is None else rewards[:, self.indices]
+
+
+def promising(target: Target, rewards: Floats) -> Arms:
+    """The actions that come closest to the best one under some particle; all, if there are few."""
+    sizes = np.diff(target.starts)
+    if not (sizes > MOST).any():
+        return Arms(target.columns, target.starts, None)
+    kept = []
+    for first, size in zip(target.starts, sizes, strict=False):
+        chosen = np.arange(size)
+        if size > MOST:
+            near = closeness(rewards, first, first + size)
+            chosen = np.sort(np.argpartition(near, -MOST)[-MOST:])
+        kept.append(first + chosen)
+    indices = np.concatenate(kept)
+    starts = np.cumsum([0, *map(len, kept)])
+    return Arms(np.ascontiguousarray(target.columns[:, indices]), starts, indices)
