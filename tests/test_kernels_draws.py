@@ -66,3 +66,11 @@ def test_compiled_equals_plain(monkeypatch):
     plain = draws.draw_index(rewards, 0.4), *drawn_arms(columns, rewards, uniforms)
     for ours, theirs in zip(compiled, plain, strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_shares_are_exponentials_to_twelve_digits_and_nothing_where_they_are_negligible():
+    scores = np.concatenate([np.linspace(-49.9, 0.0, 2000), [-51.0, -1e9, -np.inf]])
+    shares = np.empty(len(scores))
+    draws.write_shares(scores / 2.0 + 3.0, 2.0, 3.0, shares)
+    np.testing.assert_allclose(shares[:2000], np.exp(scores[:2000]), rtol=1e-12)
+    assert not shares[2000:].any()

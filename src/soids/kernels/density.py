@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Floats
-from soids.kernels.draws import NEGLIGIBLE, highest
+from soids.kernels.draws import highest, write_shares
 from soids.kernels.rows import by_rows
 
 
@@ -46,6 +46,7 @@ def optimism(rewards, starts, tilts) -> tuple[Floats, Floats]:
 @njit(cache=True, nogil=True)
 def optimism_rows(start, stop, rewards, starts, tilts, best, soft):
     """Write the two versions of some rows."""
+    shares = np.empty(rewards.shape[1])
     for m in range(start, stop):
         for menu in range(tilts.size):
             tilt = tilts[menu]
@@ -53,10 +54,7 @@ def optimism_rows(start, stop, rewards, starts, tilts, best, soft):
                 continue
             row = rewards[m, starts[menu] : starts[menu + 1]]
             top = highest(row)
-            total = 0.0
-            for n in range(row.size):
-                behind = tilt * (row[n] - top)
-                if behind > NEGLIGIBLE:
-                    total += math.exp(behind)
+            write_shares(row, tilt, top, shares[: row.size])
+            total = shares[: row.size].sum()
             best[m] += tilt * top
             soft[m] += tilt * top + math.log(total)

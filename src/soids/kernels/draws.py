@@ -1,7 +1,5 @@
 """Draws from discrete distributions: an index, and the arms that make optimism linear."""
 
-import math
-
 import numpy as np
 from numba import njit
 
@@ -19,17 +17,33 @@ def highest(scores):
     return top
 
 
+@njit(cache=True, fastmath={"nnan", "nsz"})
+def write_shares(scores, scale, top, shares):
+    """Write ``exp(scale * (scores - top))`` for a top that none exceeds, zero where negligible.
+
+    Without calls and branches, so that the processor takes several at once: a short series at a
+    1024th of the exponent, squared ten times, is good to 1e-13.
+    """
+    for i in range(scores.size):
+        fall = scale * (scores[i] - top)
+        x = max(fall, NEGLIGIBLE) * (1 / 1024)
+        share = 1 / 5040 + x / 40320
+        share = 1 / 24 + x * (1 / 120 + x * (1 / 720 + x * share))
+        share = 1.0 + x * (1.0 + x * (0.5 + x * (1 / 6 + x * share)))
+        share **= 4  # written out, as an inner loop would be taken one by one
+        share **= 4
+        share **= 4
+        share **= 4
+        share **= 4
+        shares[i] = share if fall > NEGLIGIBLE else 0.0
+
+
 @njit(cache=True)
 def draw_index(scores, uniform):
     """Draw an index from the softmax of scores."""
-    top = highest(scores)
-    masses = np.zeros(scores.size)
-    total = 0.0
-    for i in range(scores.size):
-        if scores[i] - top > NEGLIGIBLE:
-            masses[i] = math.exp(scores[i] - top)
-            total += masses[i]
-    target = uniform * total
+    masses = np.empty(scores.size)
+    write_shares(scores, 1.0, highest(scores), masses)
+    target = uniform * masses.sum()
     index = 0
     reached = masses[0]
     while reached <= target and index < masses.size - 1:

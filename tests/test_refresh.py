@@ -1,0 +1,149 @@
+"""When particles are moved: if their weights ask for it, in turn, and within a budget."""
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+from numba import config
+
+from judging import assert_exact, scene, target_of
+from oracles import enumerate_subset_posterior
+from soids import SOIDS, load, paper_instance, play, save
+from soids.posteriors import Subset, arms, smc
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
+
+
+@pytest.fixture
+def swept(monkeypatch):
+    """How many particles each sweep moved."""
+    counts, plain = [], smc.swept
+
+    def counting(cloud, rewards, rng):
+        counts.append(len(cloud.thetas))
+        return plain(cloud, rewards, rng)
+
+    monkeypatch.setattr(smc, "swept", counting)
+    return counts
+
+
+def settled(particles=40):
+    """A cloud that has just been moved, and a generator."""
+    rng = np.random.default_rng(0)
+    target = target_of(Subset(4, sparsity=2, radius=3.0, noise=1.0), scene(4, 6), 1.0, 0.1)
+    return smc.advance(smc.start(target, particles, rng), target, rng, 2), rng
+
+
+def same_again(cloud):
+    """The cloud's own target as one it has not seen."""
+    return cloud.target._replace(rate=cloud.target.rate)
+
+
+def test_a_worn_cloud_makes_all_its_sweeps(swept):
+    cloud, rng = settled()
+    swept.clear()
+    weights = np.where(np.arange(40) < 10, 0.0, -30.0)
+    smc.advance(cloud._replace(log_weights=weights), same_again(cloud), rng, 3)
+    assert swept == [40, 40, 40]
+
+
+def test_a_fresh_cloud_moves_a_quarter_of_its_particles_every_fifth_target_in_turn(swept):
+    cloud, rng = settled()
+    cloud = cloud._replace(log_truth=np.zeros(40), fresh=0.0 + 1e-9)
+    swept.clear()
+    turns = []
+    for _ in range(20):
+        cloud = smc.advance(cloud, same_again(cloud), rng, 2)
+        turns.append(cloud.turn)
+    assert swept == [10, 10, 10, 10]
+    assert turns == [0] * 4 + [10] * 5 + [20] * 5 + [30] * 5 + [0]
+
+
+def test_what_a_budget_leaves_undone_is_owed_and_done_later(swept):
+    cloud, rng = settled()
+    worn = cloud._replace(log_weights=np.where(np.arange(40) < 10, 0.0, -30.0))
+    swept.clear()
+    cloud = smc.advance(worn, same_again(cloud), rng, 3, seconds=0.0)
+    assert (swept, cloud.owed) == ([], 120)
+    later = smc.advance(cloud, same_again(cloud), rng, 3)
+    assert (sum(swept), later.owed) == (120, 0)
+
+
+def test_a_budget_is_kept_and_what_was_achieved_is_said():
+    bandit, rng = paper_instance(40, seed=0), np.random.default_rng(0)
+    play(bandit, SOIDS(40, budget_ms=1.0), horizon=3, seed=0)  # compiles
+    policy = SOIDS(40, particles=2000, budget_ms=20.0)
+    spent, infos = [], []
+    for _ in range(12):
+        began = time.perf_counter()
+        decision = policy.choose(bandit.actions, rng)
+        spent.append(time.perf_counter() - began)
+        infos.append(decision.info)
+        policy.observe(decision, float(bandit.means[decision.index] + rng.standard_normal()))
+    # Weighting 2000 particles takes its time too; two sweeps of them would take half a second.
+    assert np.median(spent) < 0.15
+    assert max(info.behind for info in infos) > 0.5
+    assert all(1.0 <= info.effective <= 2000.0 for info in infos)
+
+
+def test_copies_count_once_in_the_effective_size():
+    cloud, _ = settled()
+    copies = smc.some(cloud, np.zeros(40, dtype=np.int64))
+    assert copies._replace(log_truth=np.zeros(40)).effective_size() == pytest.approx(1.0)
+
+
+def test_without_a_budget_nothing_is_left_undone():
+    policy = SOIDS(20)
+    trace = play(paper_instance(20, seed=0), policy, horizon=30, seed=0)
+    assert policy.memory.belief.owed < 100 * smc.BATCH
+    assert trace.regret.sum() > 0.0
+
+
+@pytest.mark.parametrize("bad", [-1.0, float("nan"), "5", True])
+def test_a_budget_that_is_no_time_is_refused(bad):
+    with pytest.raises(ValueError, match="budget_ms must be"):
+        SOIDS(3, budget_ms=bad)
+
+
+# Very many actions
+
+
+def test_few_arms_are_as_exact_as_all_actions(monkeypatch):
+    past = scene(3, 3)
+    exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=0.25, rate=0.3, noise=1.0)
+    monkeypatch.setattr(arms, "MOST", 2)
+    target = target_of(Subset(3, sparsity=2, radius=2.0, noise=1.0), past, 0.25, 0.3)
+    rng = np.random.default_rng(0)
+    cloud = smc.advance(smc.start(target, 10_000, rng), target, rng, 1)
+    assert cloud.arms.columns.shape == (3, 2)
+    cloud = smc.moved(cloud, rng, 3)
+    assert_exact(cloud.particles(), exact, past)
+
+
+def test_arms_are_those_that_some_particle_holds_to_be_nearly_best(monkeypatch):
+    monkeypatch.setattr(arms, "MOST", 3)
+    target = target_of(Subset(4, sparsity=2, radius=3.0, noise=1.0), scene(4, 6), 1.0, 0.1)
+    rewards = np.random.default_rng(1).standard_normal((5, target.columns.shape[1]))
+    chosen = arms.promising(target, rewards)
+    near = (rewards - rewards.max(axis=1)[:, None]).max(axis=0)
+    assert chosen.indices.tolist() == sorted(np.argsort(near)[-3:].tolist())
+    np.testing.assert_array_equal(chosen.columns, target.columns[:, chosen.indices])
+
+
+def test_a_run_with_few_arms_is_saved_and_goes_on_bit_for_bit(monkeypatch, tmp_path):
+    monkeypatch.setattr(arms, "MOST", 20)
+    bandit, policy = paper_instance(20, seed=0), SOIDS(20, sparsity=2, radius=10.0, noise=1.0)
+    play(bandit, policy, horizon=25, seed=0)
+    save(policy, tmp_path / "policy.npz")
+    again = load(tmp_path / "policy.npz")
+    indices = []
+    for one in (policy, again):
+        rng = np.random.default_rng(5)
+        for _ in range(20):
+            decision = one.choose(bandit.actions, rng)
+            one.observe(decision, float(bandit.means[decision.index]))
+            indices.append(decision.index)
+    assert indices[:20] == indices[20:]
+    assert all(a.tobytes() == b.tobytes() for a, b in itertools.pairwise(
+        [policy.memory.belief.thetas, again.memory.belief.thetas]))  # fmt: skip
