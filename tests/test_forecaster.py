@@ -17,7 +17,7 @@ def test_predictions_are_means_of_the_plain_posterior():
         forecaster.note(row, answer)
     forecaster.think(mind)
     posterior = Subset(4, sparsity=1, radius=3.0, noise=0.5)
-    tuning = Tuning(1.0, 0.0, 100, 1)
+    tuning = Tuning(1.0, 0.0, 100, 2)
     cloud = posterior.update(None, recorded(actions, answers), tuning, np.random.default_rng(1))
     mean = cloud.particles().mean()
     assert forecaster.mean().tolist() == mean.tolist()

@@ -55,10 +55,13 @@ Rng = np.random.Generator
 Draws = tuple[Floats, Bools]  # parameters and what they include, (M, d) each
 
 
-def subset_draws(radii: Floats, largest: int, rng: Rng) -> Draws:
-    """Sizes with odds 2^-k, uniform supports, uniform points of their balls by rejection."""
+def subset_draws(radii: Floats, largest: int, rng: Rng, last: float = 1.0) -> Draws:
+    """Sizes with odds 2^-k, times ``last`` for the largest; uniform supports, uniform points of
+    their balls by rejection.
+    """
     sizes = np.arange(1, largest + 1)
-    size = rng.choice(sizes, len(radii), p=0.5**sizes / (0.5**sizes).sum())
+    odds = np.where(sizes == largest, last, 1.0) * 0.5**sizes
+    size = rng.choice(sizes, len(radii), p=odds / odds.sum())
     ranks = rng.random((len(radii), DIMENSION)).argsort(axis=1).argsort(axis=1)
     included = ranks < size[:, None]
     points = np.full(included.shape, np.inf)
@@ -101,7 +104,8 @@ def laws() -> dict[str, Law]:
     vague = Noise(5.0, 5.0 * NOISE**2)
 
     def draw_subset(radii: Floats, rng: Rng) -> Draws:
-        return subset_draws(radii, SPARSITY + 1, rng)  # the moves visit one size more than allowed
+        # The moves visit one size more than allowed, ten times rarer than by the prior.
+        return subset_draws(radii, SPARSITY + 1, rng, last=0.1)
 
     def draw_spike_slab(radii: Floats, rng: Rng) -> Draws:
         return spike_slab_draws(len(radii), rng)

@@ -161,7 +161,8 @@ def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor,
         bump = way @ (slopes - precision @ base), way @ precision @ way, low, high
         atom = len(others) >= floor and low <= 0.0 <= high
         share = expit(log_odds[len(others)] - volume + log_mass(*bump)) if atom else 1.0
-        theta = base + (invert_mass(*bump, u / share) if u < share else 0.0) * way
+        if theta[j] == 0.0 or u >= share or share == 1.0:  # what stays keeps its value
+            theta = base + (invert_mass(*bump, u / share) if u < share else 0.0) * way
     return theta
 
 

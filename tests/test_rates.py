@@ -47,8 +47,10 @@ def test_the_cautious_rate_fades_after_fifty_rounds():
         assert RATES["cautious"](now) == pytest.approx(share * experiment(now))
 
 
-def test_the_default_rate_is_twice_the_experiments_and_at_most_a_half():
-    assert RATES["balanced"](progress(100, 20, 2)) == 2 * experiment(progress(100, 20, 2))
+def test_the_default_rate_is_thrice_the_experiments_then_fades_and_is_at_most_a_half():
+    for rounds, factor in ((50, 3.0), (100, 3.0), (400, 1.5), (10_000, 0.3)):
+        now = progress(rounds, 20, 2)
+        assert RATES["balanced"](now) == pytest.approx(factor * experiment(now), rel=1e-12)
     assert RATES["balanced"](progress(0)) == 0.5
 
 
@@ -85,7 +87,7 @@ def test_theorem_3_follows_the_ratios_of_the_policies_played(dimension):
         now = Progress(t, dimension, 1, ratios, root_ratios, actions)
         assert decision.info.rate == pytest.approx(theorem3(now), rel=1e-12)
         policy.observe(decision, 2 * decision.action[0] + rng.standard_normal())
-        regret, gain, ratio, _ = decision.info
+        regret, gain, ratio = decision.info[:3]
         ratios += ratio
         root_ratios += math.sqrt(information_ratio(regret, gain, 3))
     assert ratios > 0.0

@@ -16,7 +16,7 @@ def relaxed_log_density(theta: Any, target: Target, numpy: Any = np) -> Any:
     prior = target.prior
     slab = prior.log_odds[0] - 0.5 * prior.slab_precision * theta**2
     spike = -numpy.abs(theta) / prior.spike_scale
-    fit = theta @ (target.gram @ theta) - 2.0 * (target.moment @ theta)
+    fit = theta @ (target.gram.dense() @ theta) - 2.0 * (target.moment @ theta)
     rewards = target.columns.T @ theta
     optimism = sum(
         tilt * rewards[target.starts[menu] : target.starts[menu + 1]].max()

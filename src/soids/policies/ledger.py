@@ -86,10 +86,9 @@ class Ledger:
         """Refuse what no choice of this policy can have returned."""
         if not isinstance(decision, Decision):
             raise ValueError(f"decision must be what choose returned, got {decision!r}")
-        if decision.action.shape != (self.dimension,):
-            raise ValueError(
-                f"decision must be for dimension {self.dimension}, got {decision.action.shape[0]}"
-            )
+        dimension = decision.menu.actions.shape[1]
+        if dimension != self.dimension:
+            raise ValueError(f"decision must be for dimension {self.dimension}, got {dimension}")
         if not 1 <= decision.round <= self.decisions:
             made = self.decisions
             raise ValueError(

@@ -54,7 +54,7 @@ class Cloud(NamedTuple):
     log_truth: Floats  # (M,)  true target over relaxed target; at most zero if all actions are arms
     log_weights: Floats  # (M,)  with respect to the relaxed target
     log_mass: float = 0.0  # of the target over that of the prior, up to the last resampling
-    fresh: float = 1.0  # effective share, as the true target weighs, after the last moves
+    fresh: float = 1.0  # effective share, as the true target weighs, after the last sweep
     owed: int = 0  # moves of single particles that are due
     turn: int = 0  # whose move is next
 
@@ -84,11 +84,15 @@ class Cloud(NamedTuple):
         _, copies = np.unique(self.log_density, return_inverse=True)
         return float(1.0 / (np.bincount(copies, self.particles().weights) ** 2).sum())
 
-    def is_worn(self) -> bool:
-        """Whether too few particles matter by now, in the true target or in the relaxed one."""
-        if effective_share(self.log_weights) < ALIVE:
-            return True
-        return effective_share(self.log_weights + self.log_truth) <= ALIVE * self.fresh
+    def alive(self) -> float:
+        """The effective share of the particles as the relaxed target weighs or, if that is less, as
+        the true one does, over what it was after the last moves.
+        """
+        share, true = (
+            effective_share(weights)
+            for weights in (self.log_weights, self.log_weights + self.log_truth)
+        )
+        return min(share, true / self.fresh) if true > 0.0 else 0.0
 
     def log_evidence(self) -> float:
         """Log of the prior mean of exp(-eta / (2 noise) |y - X theta|^2), tilted by the optimism.
@@ -268,7 +272,8 @@ def moved_while(cloud: Cloud, rng: np.random.Generator, deadline: float) -> Clou
         cloud = cloud._replace(owed=cloud.owed - count, turn=(cloud.turn + count) % size)
         done += count
     if done >= size:
-        cloud = cloud._replace(fresh=effective_share(cloud.log_weights + cloud.log_truth))
+        share = effective_share(cloud.log_weights + cloud.log_truth)
+        cloud = cloud._replace(fresh=share if share > 0.0 else 1.0)
     return cloud
 
 
@@ -308,7 +313,7 @@ def advance(
                 cloud = start(target, len(cloud.thetas), rng)  # the prior's own scale has moved on
             ahead = halfway(cloud, target)
         owed = sweeps * len(ahead.thetas)
-        if ahead.target is not target or ahead.is_worn():
+        if ahead.target is not target or ahead.alive() < ALIVE:
             # On the way in any case, or the steps would shrink to nothing.
             if ahead.arms.indices is not None:
                 ahead = weighted(ahead, ahead._replace(arms=promising(ahead.target, ahead.rewards)))

@@ -19,7 +19,6 @@ from soids.arrays import Bools, Floats, Ints
 from soids.bandits import SparseLinearBandit
 from soids.designs import exploratory_design
 from soids.information import information_ratio
-from soids.particles import effective_share
 from soids.policies.linear import LinTS, OracleThompson
 from soids.policies.policy import Decision, Policy
 from soids.policies.posterior import FGTS, SOIDS, Memory, PosteriorPolicy, SparseIDS, Thompson
@@ -228,7 +227,7 @@ def surviving(before: Belief | None, after: Belief) -> float:
     if not isinstance(before, Cloud) or not isinstance(after, Cloud):
         return math.nan
     turned = before if before is after else aimed(before, after.target)
-    return effective_share(turned.log_weights) * len(after.thetas)
+    return turned.alive() * len(after.thetas)
 
 
 def most_features(rewards: Floats, actions: Floats) -> int:
