@@ -1,6 +1,7 @@
-"""How fast: a whole run, growth in the number of rounds, the minimiser, compilation, threads.
+"""How fast: a whole run, the minimiser, compilation, threads.
 
-Wall-clock figures are of the machine at hand; what counts is their ratios within one run.
+Wall-clock figures are of the machine at hand; what counts is their ratios within one run. How time
+grows with the size of a problem is measured by ``soids bench growth``.
 """
 
 import os
@@ -16,8 +17,6 @@ from rich.console import Console
 from rich.table import Table
 
 from soids import SOIDS, paper_instance, play
-from soids.evidence import Evidence, Menu
-from soids.gram import Gram
 from soids.information import minimise_ratio
 
 DIMENSION = 100
@@ -41,33 +40,6 @@ def seconds(task: Callable[[], object], repeats: int = 3) -> float:
 def whole_run(seed: int = 0) -> np.ndarray:
     """A thousand rounds at d = 100, K = 200."""
     return play(paper_instance(DIMENSION, seed), fresh(), horizon=1000, seed=seed).regret
-
-
-def pace_after(rounds: int) -> float:
-    """Seconds a round once that many rewards, of the best actions mostly, are in."""
-    bandit = paper_instance(DIMENSION, seed=0)
-    rng = np.random.default_rng(0)
-    played = np.argsort(bandit.gaps)[np.minimum(rng.geometric(0.02, rounds) - 1, 199)]
-    rewards = bandit.means[played] + rng.standard_normal(rounds)
-    actions = bandit.actions[played]
-    evidence = Evidence(
-        Gram.of(actions.T @ actions), actions.T @ rewards, actions.sum(axis=0),
-        float(rewards @ rewards), rounds, (Menu(bandit.actions),), (rounds,),
-    )  # fmt: skip
-    policy = fresh()
-    policy.ledger.evidence = evidence
-    for _ in range(20):  # until the cloud has settled
-        step(policy, bandit, rng)
-    began = time.perf_counter()
-    for _ in range(300):
-        step(policy, bandit, rng)
-    return (time.perf_counter() - began) / 300
-
-
-def step(policy: SOIDS, bandit: object, rng: np.random.Generator) -> None:
-    """One round."""
-    decision = policy.choose(bandit.actions, rng)
-    policy.observe(decision, float(bandit.means[decision.index] + rng.standard_normal()))
 
 
 def compilation() -> tuple[float, float]:
@@ -103,8 +75,6 @@ def main() -> None:
         regrets[count] = whole_run()
     same = all(np.array_equal(regret, regrets[1]) for regret in regrets.values())
     table.add_row("same results for all thread counts", str(same), "True")
-    early, late = pace_after(1_000), pace_after(100_000)
-    table.add_row("time a round, t = 100,000 over t = 1,000", f"{late / early:.2f}", "0.8 to 1.2")
     rng = np.random.default_rng(0)
     regret, gain = rng.random(1_000_000) + 0.1, rng.random(1_000_000)
     crowded = np.sqrt(regret)  # every action is on the frontier

@@ -7,6 +7,8 @@ makes, prints them as tables and, with ``--out``, hands them to `soids.cli.deliv
 import click
 
 from soids.cli.bench_decisions import decisions
+from soids.cli.bench_growth import growth
+from soids.cli.bench_limits import limits
 from soids.cli.bench_samplers import samplers
 
 
@@ -15,5 +17,5 @@ def bench() -> None:
     """Measure us beside other tools, on the same work, as ratios."""
 
 
-for command in (decisions, samplers):
+for command in (decisions, growth, limits, samplers):
     bench.add_command(command)

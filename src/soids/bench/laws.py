@@ -1,0 +1,102 @@
+"""Growth and limits as figures."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from soids.bench.growth import AXES, QUANTITIES, Fit, Point
+from soids.bench.limits import Limit
+from soids.plots.canvas import INK, align_logs, head, legend, number_ticks, styled
+from soids.plots.looks import looks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+UNITS = {"milliseconds": "CPU milliseconds", "megabytes": "megabytes"}
+
+
+def draw_growth(points: list[Point], laws: list[Fit]) -> "Figure":
+    """Time and memory against each size, and the power laws fitted to them."""
+    names = list(dict.fromkeys(point.axis for point in points))
+    columns = min(2, len(names))
+    rows = -(-len(names) // columns)
+    known = looks(UNITS.values())
+    with styled():
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import NullFormatter
+
+        figure = Figure(figsize=(3.6 * max(columns, 1.4) + 1.6, 2.7 * rows + 0.9))
+        figure.set_layout_engine("constrained")
+        grid: Any = figure.subplots(rows, columns, squeeze=False)
+        for axes, name in zip(grid.flat, names, strict=False):
+            along = [point for point in points if point.axis == name]
+            for quantity in QUANTITIES:
+                draw_quantity(axes, along, quantity, known[UNITS[quantity]].colour)
+            for law in laws:
+                if law.axis == name:
+                    draw_law(axes, along, law, known[UNITS[law.quantity]].colour)
+            axes.set(title=described(name, along[0]), xlabel=AXES[name].symbol)
+            axes.set(xscale="log", yscale="log")
+            axes.xaxis.set_minor_formatter(NullFormatter())
+            axes.tick_params(axis="x", labelsize=7.5)  # a million is wide
+        align_logs(grid.flat)
+        head(
+            figure,
+            "What a decision takes as problems grow",
+            "CPU time and the most memory beyond what there was before the policy. Lines: power "
+            "laws fitted to the larger sizes; in the corners are their exponents.",
+        )
+        legend(figure, [(unit, known[unit]) for unit in UNITS.values()], note="")
+    return figure
+
+
+def described(name: str, point: Point) -> str:
+    """What grows, and how large all else is."""
+    fixed = {"d": point.dimension, "K": point.actions, "M": point.particles}
+    fixed.pop(AXES[name].symbol, None)
+    told = ", ".join(f"{symbol} = {value:,}" for symbol, value in fixed.items())
+    return f"{name} ({told})"
+
+
+def draw_quantity(axes: "Axes", along: list[Point], quantity: str, colour: str) -> None:
+    """One point a size."""
+    sizes, values = zip(*((one.size, getattr(one, quantity)) for one in along), strict=True)
+    axes.plot(sizes, values, "o", color=colour, ms=4.5, mec="white", mew=0.6)
+
+
+def draw_law(axes: "Axes", along: list[Point], law: Fit, colour: str) -> None:
+    """A line over the points that made it, and its exponent in the corner."""
+    ends = np.array([one.size for one in along if one.size > law.beyond])[[0, -1]]
+    axes.plot(ends, law.scale * ends.astype(np.float64) ** law.exponent, color=colour, lw=1.4)
+    axes.text(
+        0.03, 0.97 - 0.09 * QUANTITIES.index(law.quantity), law.in_words(),
+        transform=axes.transAxes, va="top", size=8, color=colour,
+    )  # fmt: skip
+
+
+def draw_limits(limits: list[Limit]) -> "Figure":
+    """How many times its floor each kernel takes, one row a kernel, one colour a problem."""
+    kernels = list(dict.fromkeys(limit.kernel for limit in limits))[::-1]
+    problems = list(dict.fromkeys(limit.actions for limit in limits))
+    labels = {actions: f"{actions:,} actions" for actions in problems}
+    known = looks(labels.values())
+    with styled():
+        from matplotlib.figure import Figure
+        from matplotlib.ticker import NullFormatter
+
+        figure = Figure(figsize=(7.0, 0.4 * len(kernels) + 1.6), layout="constrained")
+        axes = figure.subplots()
+        for limit in limits:
+            colour = known[labels[limit.actions]].colour
+            axes.plot(limit.ratio, kernels.index(limit.kernel), "o", color=colour, ms=6)
+        axes.set(xscale="log", xlabel="CPU time over that of one pass over the data")
+        number_ticks(axes)
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_yticks(range(len(kernels)), kernels)
+        axes.axvline(1.0, color=INK, lw=0.8)
+        axes.grid(axis="x")
+        axes.margins(y=0.15)
+        head(figure, "Kernels against their floors", "The line is one pass over the data.")
+        legend(figure, [(label, known[label]) for label in labels.values()], note="")
+    return figure
