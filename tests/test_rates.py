@@ -35,14 +35,14 @@ def test_the_experiments_rate_has_a_rich_branch_and_a_cap():
 
 
 def test_the_cautious_rate_grows_with_the_sparsity():
-    for sparsity, share in [(1, 0.25), (8, 1.0), (64, 4.0)]:
+    for sparsity, share in [(1, 0.375), (8, 1.5), (64, 6.0)]:
         now = progress(30, 100, sparsity)
         assert RATES["cautious"](now) == pytest.approx(share * experiment(now))
     assert RATES["cautious"](progress(0, 100, 64)) == 0.5
 
 
 def test_the_cautious_rate_fades_after_fifty_rounds():
-    for rounds, share in [(50, 1.0), (200, 0.5), (5000, 0.1)]:
+    for rounds, share in [(50, 1.5), (200, 0.75), (5000, 0.15)]:
         now = progress(rounds, 100, 8)
         assert RATES["cautious"](now) == pytest.approx(share * experiment(now))
 

@@ -72,11 +72,11 @@ def balanced(progress: Progress) -> float:
 def cautious(progress: Progress) -> float:
     """The default without a radius: less for few features, and fading after 50 rounds.
 
-    ``(s / 8) ** (2 / 3)`` times the schedule of the experiments, times ``sqrt(50 / t)`` from there
-    on, so that optimism in all, rate times rounds, stops growing.
+    ``1.5 (s / 8) ** (2 / 3)`` times the schedule of the experiments, times ``sqrt(50 / t)`` from
+    there on, so that optimism in all, rate times rounds, stops growing.
     """
     fading = math.sqrt(50.0 / max(50, progress.rounds))
-    share: float = (progress.sparsity / 8.0) ** (2 / 3)
+    share: float = 1.5 * (progress.sparsity / 8.0) ** (2 / 3)
     return min(CAP, share * fading * experiment(progress))
 
 

@@ -24,7 +24,7 @@ class Arms(NamedTuple):
 
     def of(self, rewards: Floats) -> Floats:  # (M, C)
         """The rewards of the arms among those of all actions, (M, N)."""
-        return rewards if self.indices is None else rewards[:, self.indices]
+        return rewards if self.indices is None else rewards.take(self.indices, axis=1)
 
 
 def promising(target: Target, rewards: Floats) -> Arms:
