@@ -26,8 +26,8 @@ if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads:
 
 def by_rows(kernel, work, count, *arguments) -> None:
     """Call ``kernel(first, last, *arguments)`` so that all rows are covered, each by one thread."""
-    threads = min(get_num_threads(), count)
-    if threads == 1 or work * count < WORTHWHILE:
+    threads = 1 if work * count < WORTHWHILE else min(get_num_threads(), count)
+    if threads == 1:
         kernel(0, count, *arguments)
         return
     bounds = [count * share // threads for share in range(threads + 1)]

@@ -22,8 +22,8 @@ class Information(NamedTuple):
     gain: float
     ratio: float
     rate: float  # learning rate of the optimistic posterior
-    effective: float = math.nan  # how many different, equally weighted particles it stands on
-    behind: float = 0.0  # sweeps that the cloud is owed, for want of time
+    effective: float = math.nan  # with a budget: different, equally weighted particles it rests on
+    behind: float = 0.0  # with a budget: sweeps that these are owed
 
 
 SILENT = Information(math.nan, math.nan, math.nan, 0.0)  # of a policy that forms no belief

@@ -58,13 +58,6 @@ class Memory(NamedTuple):
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
 
 
-def achieved(belief: Belief) -> tuple[float, float]:
-    """The effective number of different particles, and the sweeps that they are owed."""
-    if isinstance(belief, Cloud):
-        return belief.effective_size(), belief.owed / len(belief.thetas)
-    return belief.particles().effective_size(), 0.0
-
-
 def warn_of_uneven(actions: Floats) -> None:
     """Say so if features differ so much in size that no one radius can be learned for all.
 
@@ -209,7 +202,10 @@ class PosteriorPolicy(ABC):
             old.ratios + (ratio if learned > 0.0 else 0.0),  # no gain at all has no finite ratio
             old.root_ratios + (math.sqrt(cubed) if learned > 0.0 else 0.0),
         )  # fmt: skip
-        info = Information(paid, learned, ratio, rate, *achieved(belief))
+        info = Information(paid, learned, ratio, rate)
+        if self.budget_ms is not None and isinstance(belief, Cloud):
+            behind = belief.owed / len(belief.thetas)
+            info = info._replace(effective=belief.effective_size(), behind=behind)
         return self.ledger.enter(menu, index, mixture.probability(index), info)
 
     def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
