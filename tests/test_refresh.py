@@ -65,7 +65,7 @@ def test_what_a_budget_leaves_undone_is_owed_and_done_later(swept):
     worn = cloud._replace(log_weights=np.where(np.arange(40) < 10, 0.0, -30.0))
     swept.clear()
     cloud = smc.advance(worn, same_again(cloud), rng, 3, seconds=0.0)
-    assert (swept, cloud.owed) == ([], 120)
+    assert (swept, cloud.owed) == ([smc.PROBE], 120 - smc.PROBE)  # a few moves in any case
     later = smc.advance(cloud, same_again(cloud), rng, 3)
     assert (sum(swept), later.owed) == (120, 0)
 
@@ -100,10 +100,22 @@ def test_without_a_budget_nothing_is_left_undone():
     assert trace.regret.sum() > 0.0
 
 
-@pytest.mark.parametrize("bad", [-1.0, float("nan"), "5", True])
+@pytest.mark.parametrize("bad", [0.0, -1.0, float("nan"), "5", True])
 def test_a_budget_that_is_no_time_is_refused(bad):
     with pytest.raises(ValueError, match="budget_ms must be"):
         SOIDS(3, budget_ms=bad)
+
+
+@pytest.mark.parametrize("posterior", ["gaussian", "langevin"])
+def test_a_budget_for_moves_that_cannot_be_put_off_is_refused(posterior):
+    with pytest.raises(ValueError, match="budget_ms must be left out for"):
+        SOIDS(3, posterior=posterior, budget_ms=5.0)
+
+
+def test_draws_of_the_prior_are_all_different():
+    policy = SOIDS(20, sparsity=2, radius=10.0, noise=1.0, budget_ms=1.0)
+    decision = policy.choose(paper_instance(20, seed=0).actions, np.random.default_rng(0))
+    assert decision.info.effective > 50.0
 
 
 # Very many actions

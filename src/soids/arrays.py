@@ -61,6 +61,10 @@ def as_table(actions: object, dimension: int) -> Table:
     """An action set as it was given, of any real type, dense or sparse: not copied, its shape and
     type checked but none of its numbers.
     """
+    if isinstance(actions, np.ma.MaskedArray):
+        raise ValueError(
+            "actions must have no mask, got a masked array: drop or impute what it hides"
+        )
     is_sparse = issparse(actions)
     given: Any = actions if is_sparse else as_array(actions, "actions")
     check_real(given.dtype, "actions")

@@ -145,7 +145,9 @@ class Gram:
     def remember(self, rows: Rows) -> None:
         """Hold what moves have met in the room they were given."""
         met = np.flatnonzero(rows.owners >= 0)
-        if met.size:
+        if not met.size and rows.slots is self._rows.slots:
+            self._vacant = [self._rows]  # the room is as it was
+        elif met.size:
             slots = rows.slots.copy()
             slots[rows.owners[met]] = rows.room + met
             self._idle[rows.owners[met]] = 1  # less dear than those that are active

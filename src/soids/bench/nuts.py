@@ -67,10 +67,11 @@ def walk(
     jax.config.update("jax_enable_x64", True)
     jnp = jax.numpy
     on_device = target._replace(
-        gram=jnp.asarray(target.gram), moment=jnp.asarray(target.moment),
-        drift=jnp.asarray(target.drift), columns=jnp.asarray(target.columns),
+        moment=jnp.asarray(target.moment), drift=jnp.asarray(target.drift),
+        columns=jnp.asarray(target.columns),
     )  # fmt: skip
-    nuts = tool(lambda theta: relaxed_log_density(theta, on_device, jnp))
+    gram = jnp.asarray(target.gram.dense())
+    nuts = tool(lambda theta: relaxed_log_density(theta, on_device, gram, jnp))
     watched = jnp.asarray(target.columns[:, :WATCHED].T)
 
     def drawn(key: Any, state: Any, draws: int) -> Any:

@@ -61,7 +61,7 @@ from soids.cli.deliver import deliver, framed, out_option
     help="Of the chains of NUTS, after as many that adapt as is usual.",
 )  # fmt: skip
 @click.option(
-    "--groups", type=click.IntRange(min=1), default=5, show_default=True,
+    "--groups", type=click.IntRange(min=1), default=25, show_default=True,
     help="Of four chains each, ours and Langevin's; an interval takes two.",
 )  # fmt: skip
 @click.option(
@@ -99,6 +99,8 @@ def samplers(
             console.print(f"{name} is left out, it is not installed: {REMEDY}.", markup=False)
         else:
             present.append(name)
+    if not present:
+        raise click.ClickException(f"none of these samplers is installed: {REMEDY}")
     found = []
     aside = Console(stderr=True, highlight=False)
     with aside.status("") as status:

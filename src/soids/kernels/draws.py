@@ -40,7 +40,7 @@ def write_shares(scores, scale, top, shares):
 
 @njit(cache=True)
 def draw_index(scores, uniform):
-    """Draw an index from the softmax of scores."""
+    """Draw an index from the softmax of scores, one of which must be finite."""
     masses = np.empty(scores.size)
     write_shares(scores, 1.0, highest(scores), masses)
     target = uniform * masses.sum()

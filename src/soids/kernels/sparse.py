@@ -1,4 +1,4 @@
-"""One sweep of parameters with exact zeros: arms, rearm, flips, swap, glides, exchange.
+"""One sweep of parameters with exact zeros: arms; then rearm, flips, swap, or glides, exchange.
 
 Notation
     thetas    (M, d)    the cloud, one row per particle
@@ -170,7 +170,7 @@ def rate_actions(theta, columns, rewards):
 
 
 def sweep(thetas, rewards, radii, powers, stage: Stage, luck: Luck) -> tuple[Floats, Floats]:
-    """The cloud after one round of all moves, and its rewards."""
+    """The cloud after one half of the moves, which a coin picks, and its rewards."""
     thetas, rewards = thetas.copy(), rewards.copy()
     # The smallest precision has the largest bump, so one table bounds all particles.
     least = powers.min() * stage.gram.diagonal + stage.slab_precision

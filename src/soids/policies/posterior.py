@@ -29,7 +29,7 @@ from soids.information import (
 from soids.policies.explanation import Explanation, explain
 from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision, Information
-from soids.posteriors import POSTERIORS, Belief, Tuning
+from soids.posteriors import POSTERIORS, Belief, Gaussian, Langevin, Tuning
 from soids.posteriors.smc import Cloud
 from soids.rates import Progress, Rate, as_rate
 
@@ -135,7 +135,14 @@ class PosteriorPolicy(ABC):
         self.gain = self.default_gain if gain is None else gain
         self.particles = as_count(particles, "particles", 2)
         self.sweeps = as_count(sweeps, "sweeps")
-        self.budget_ms = None if budget_ms is None else as_number(budget_ms, "budget_ms", 0.0)
+        self.budget_ms = None
+        if budget_ms is not None:
+            self.budget_ms = as_number(budget_ms, "budget_ms", 0.0, strict=True)
+            if isinstance(self.model, Gaussian | Langevin):
+                raise ValueError(
+                    f"budget_ms must be left out for {type(self.model).__name__}, which has no "
+                    f"moves to put off, got {budget_ms!r}"
+                )
         self._rate = as_rate(self.rate)
         if not isinstance(self.gain, str) or self.gain not in GAINS:
             raise ValueError(f"gain must be one of {', '.join(GAINS)}, got {gain!r}")
@@ -204,8 +211,7 @@ class PosteriorPolicy(ABC):
         )  # fmt: skip
         info = Information(paid, learned, ratio, rate)
         if self.budget_ms is not None and isinstance(belief, Cloud):
-            behind = belief.owed / len(belief.thetas)
-            info = info._replace(effective=belief.effective_size(), behind=behind)
+            info = info._replace(effective=belief.effective_size(), behind=belief.behind())
         return self.ledger.enter(menu, index, mixture.probability(index), info)
 
     def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:

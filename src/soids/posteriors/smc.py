@@ -1,10 +1,10 @@
 """Sequential Monte Carlo: one cloud of particles carried from round to round, exactly weighted.
 
 The moves leave invariant a *relaxed* target, in which the best reward is replaced by a log-sum-exp
-and supports may be one larger than allowed; a particle's share in the true target is a weight in
-[0, 1] on top of it. When evidence or learning rate change, particles are weighted by the ratio of
-the two targets. Once too few of them matter they are resampled, and all are moved; in between a few
-of them are, in turn.
+and supports may be one larger than allowed; a particle's share in the true target is a weight on
+top of it, at most one if all actions are arms. When evidence or learning rate change, particles are
+weighted by the ratio of the two targets. Once too few of them matter they are resampled, and all
+are moved; in between a few of them are, in turn.
 """
 
 import math
@@ -32,9 +32,8 @@ from soids.posteriors.target import Target, Tuning
 
 ALIVE = 0.5  # resample and move when the effective size falls under this share of the cloud
 ABRUPT = 0.1  # a step that leaves fewer alive is taken in several
-UPKEEP = (
-    0.05  # of the particles are due to move at every target, so that no cloud is stuck for ever
-)
+# Of the particles this share is due to move at any target, so that no cloud is stuck for ever.
+UPKEEP = 0.05
 BATCH = 0.25  # of the particles that are due to move make it worth the while
 WARM_UP = 50  # sweeps that bring the prior's draws into a ball
 PROBE = 4  # particles moved first where time is short, to see how long they take
@@ -80,9 +79,13 @@ class Cloud(NamedTuple):
 
     def effective_size(self) -> float:
         """How many different, equally weighted particles would be as good."""
-        # Copies have the same density; others differ in some digit of it.
-        _, copies = np.unique(self.log_density, return_inverse=True)
+        _, copies = np.unique(self.thetas, axis=0, return_inverse=True)
         return float(1.0 / (np.bincount(copies, self.particles().weights) ** 2).sum())
+
+    def behind(self) -> float:
+        """How many sweeps the cloud is owed, for want of time."""
+        size = len(self.thetas)
+        return self.owed / size if self.owed >= BATCH * size else 0.0
 
     def alive(self) -> float:
         """The effective share of the particles as the relaxed target weighs or, if that is less, as
@@ -97,8 +100,8 @@ class Cloud(NamedTuple):
     def log_evidence(self) -> float:
         """Log of the prior mean of exp(-eta / (2 noise) |y - X theta|^2), tilted by the optimism.
 
-        Meaningful where radius and noise are told: else the prior itself follows the rewards. Its
-        exponential is unbiased, but for steps taken in several where one would leave few alive.
+        Meaningful where radius and noise are told: else the prior itself follows the rewards.
+        Consistent as particles grow.
         """
         truth = float(logsumexp(self.log_weights + self.log_truth)) - math.log(len(self.thetas))
         return self.log_mass + truth - self.target.prior.log_lawful(self.thetas.shape[1])
@@ -252,17 +255,16 @@ def swept(cloud: Cloud, rewards: Floats, rng: np.random.Generator) -> tuple[Clou
     return after, rewards
 
 
-def moved_while(cloud: Cloud, rng: np.random.Generator, deadline: float) -> Cloud:
-    """The cloud after the moves it is owed, or as many of them as there is time for."""
+def moved_for(cloud: Cloud, rng: np.random.Generator, seconds: float) -> Cloud:
+    """The cloud after the moves it is owed, or after a few and as many as there is time for."""
     size, began, done = len(cloud.thetas), time.perf_counter(), 0
     while cloud.owed > 0:
         count = cloud.owed
-        if deadline < math.inf:
-            now = time.perf_counter()
-            affordable = PROBE if done == 0 else int(done * (deadline - now) / (now - began))
-            count = min(count, affordable)
-            if now >= deadline or count < 1:
-                return cloud
+        if seconds < math.inf:
+            spent = time.perf_counter() - began
+            count = min(count, PROBE if done == 0 else int(done * (seconds - spent) / spent))
+            if count < 1:
+                break
         if cloud.turn == 0 and count >= size:
             count -= count % size
             cloud = moved(cloud, rng, count // size)
@@ -271,9 +273,9 @@ def moved_while(cloud: Cloud, rng: np.random.Generator, deadline: float) -> Clou
             cloud = moved_part(cloud, slice(cloud.turn, cloud.turn + count), rng)
         cloud = cloud._replace(owed=cloud.owed - count, turn=(cloud.turn + count) % size)
         done += count
-    if done >= size:
-        share = effective_share(cloud.log_weights + cloud.log_truth)
-        cloud = cloud._replace(fresh=share if share > 0.0 else 1.0)
+        if cloud.turn == 0:
+            share = effective_share(cloud.log_weights + cloud.log_truth)
+            cloud = cloud._replace(fresh=share if share > 0.0 else 1.0)
     return cloud
 
 
@@ -300,9 +302,8 @@ def advance(
 ) -> Cloud:
     """The cloud for a new target, which knows at least the evidence of the old one.
 
-    Moves take no longer than so many seconds; what is not done is owed, and done later.
+    Moves take little longer than so many seconds; what is not done is owed, and done later.
     """
-    deadline = time.perf_counter() + seconds
     while cloud.target is not target:
         ahead = aimed(cloud, target)
         if np.isnan(ahead.log_weights).any():  # else no step would ever be small enough
@@ -317,12 +318,14 @@ def advance(
             # On the way in any case, or the steps would shrink to nothing.
             if ahead.arms.indices is not None:
                 ahead = weighted(ahead, ahead._replace(arms=promising(ahead.target, ahead.rewards)))
-            ahead = resampled(ahead, rng)
+            ahead = resampled(ahead, rng)._replace(turn=0)
         else:
             owed = min(owed, ahead.owed + math.ceil(UPKEEP * len(ahead.thetas)))
         cloud = ahead._replace(owed=owed)
         if owed >= BATCH * len(ahead.thetas):
-            cloud = moved_while(cloud, rng, deadline)
+            before = time.perf_counter()
+            cloud = moved_for(cloud, rng, seconds)
+            seconds = max(0.0, seconds - (time.perf_counter() - before))
     return cloud
 
 

@@ -76,7 +76,7 @@ class Findings(NamedTuple):
     actions: int  # that were played at all
     thin: int | None = None  # rounds in which less than half of the cloud was effective
     resampled: int | None = None  # rounds
-    tempered: int | None = None  # rounds in which a reward was taken in by several steps
+    tempered: int | None = None  # rounds in which less than a tenth of the cloud was left
     found: int | None = None  # first round in which all that matters is held to matter
     lost: int | None = None  # later rounds in which it is not
     intruders: int | None = None  # features wrongly held to matter in the end
@@ -222,7 +222,7 @@ def different(rows: Floats | Bools) -> int:
 
 def surviving(before: Belief | None, after: Belief) -> float:
     """The effective size that the sampler saw when it turned to the new target, by which it decides
-    whether to resample (under a half) and to go by several steps (under a tenth).
+    whether to resample (under a half) and, as a rule, to go by several steps (under a tenth).
     """
     if not isinstance(before, Cloud) or not isinstance(after, Cloud):
         return math.nan
