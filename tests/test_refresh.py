@@ -67,7 +67,7 @@ def test_what_a_budget_leaves_undone_is_owed_and_done_later(swept):
     cloud = smc.advance(worn, same_again(cloud), rng, 3, seconds=0.0)
     assert (swept, cloud.owed) == ([smc.PROBE], 120 - smc.PROBE)  # a few moves in any case
     later = smc.advance(cloud, same_again(cloud), rng, 3)
-    assert (sum(swept), later.owed) == (120, 0)
+    assert (sum(swept), later.owed) == (122, 0)  # two are due to the later target itself
 
 
 def test_a_budget_is_kept_and_what_was_achieved_is_said():
