@@ -77,13 +77,13 @@ BUGS = (
     ),
     Bug(
         "radius of one feature more",
-        "posteriors/smc.py",
+        "posteriors/draws.py",
         "sizes = np.count_nonzero(thetas, axis=1)\n    least",
         "sizes = np.count_nonzero(thetas, axis=1) + 1\n    least",
     ),
     Bug(
         "noise learned twice as fast",
-        "posteriors/smc.py",
+        "posteriors/draws.py",
         "rng.standard_gamma(shape + 0.5 * rounds",
         "rng.standard_gamma(shape + rounds",
     ),
