@@ -82,8 +82,8 @@ lock: $(VENV)/.python ## renew the lock files
 	  --output-file benchmarks/peers/requirements.lock >/dev/null
 
 clean: ## remove all that was made here, except results
-	$(say) clean '$(VENV), caches, dist'
-	@rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	$(say) clean '$(VENV), $(VENV)-peers, caches, dist'
+	@rm -rf $(VENV) $(VENV)-peers dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
 
 # Stamps: a step is done again only when what it depends on has changed.
