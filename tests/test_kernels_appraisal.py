@@ -81,20 +81,12 @@ def test_ties_go_to_the_fewest_features_then_to_the_first():
     assert appraisal.winners(rewards, actions).tolist() == [1, 0, 3, 1]
 
 
-@pytest.mark.parametrize("count", [1, 3, 4, 5, 8, 9])
-def test_the_peak_is_the_largest_value_wherever_it_is(count):
-    for place in range(count):
-        values = -1.0 - np.arange(count, dtype=float)
-        values[place] = -0.5
-        assert appraisal.peak(values) == -0.5
-
-
 def test_compiled_equals_plain(monkeypatch):
     rewards, weights = drawn(700)
     actions = np.random.default_rng(1).integers(0, 2, (700, 3)).astype(float)
     ties = np.round(rewards)
     compiled = *appraisal.regret_and_gain(rewards, weights), appraisal.winners(ties, actions)
-    for name in ("appraise_blocks", "peak", "lead", "winner_rows", "has_fewer"):
+    for name in ("appraise_blocks", "lead", "winner_rows", "has_fewer"):
         monkeypatch.setattr(appraisal, name, plain(getattr(appraisal, name)))
     interpreted = *appraisal.regret_and_gain(rewards, weights), appraisal.winners(ties, actions)
     for one, other in zip(compiled, interpreted, strict=True):

@@ -74,3 +74,11 @@ def test_shares_are_exponentials_to_twelve_digits_and_nothing_where_they_are_neg
     draws.write_shares(scores / 2.0 + 3.0, 2.0, 3.0, shares)
     np.testing.assert_allclose(shares[:2000], np.exp(scores[:2000]), rtol=1e-12)
     assert not shares[2000:].any()
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 8, 9])
+def test_the_highest_score_is_found_wherever_it_is(count):
+    for place in range(count):
+        values = -1.0 - np.arange(count, dtype=float)
+        values[place] = -0.5
+        assert draws.highest(values) == -0.5

@@ -206,12 +206,6 @@ def test_fields_are_the_gradient_of_the_log_density():
     np.testing.assert_allclose(field, differences, atol=1e-12)
 
 
-def test_all_rewards_are_parameters_times_actions():
-    rng = np.random.default_rng(4)
-    columns, thetas = staged(rng).columns, sparse_thetas(rng)
-    np.testing.assert_allclose(sparse.all_rewards(thetas, columns), thetas @ columns, atol=1e-14)
-
-
 @pytest.mark.parametrize("slab_precision", [0.0, 0.4])
 def test_a_sweep_returns_the_rewards_of_the_parameters_it_returns(slab_precision):
     rng = np.random.default_rng(5)
@@ -286,7 +280,6 @@ def kernel_arguments():
         "swap": (theta, field, 1.5, 3.0, gram, 0.4, table, rng.random(4)),
         "fields": (theta, 1.5, gram, field),
         "rate_actions": (theta, columns, np.zeros(9)),
-        "reward_rows": (3, 17, thetas, columns, np.zeros((30, 9))),
     }
 
 

@@ -24,6 +24,7 @@ from soids.information import appraise, minimise_ratio
 from soids.kernels import sparse
 from soids.kernels.closeness import closeness
 from soids.kernels.density import fits, optimism
+from soids.kernels.rewards import all_rewards
 from soids.particles import normalised
 from soids.posteriors import Subset, Tuning
 from soids.posteriors.arms import Arms, promising
@@ -87,7 +88,7 @@ def tasks(given: Stand, rng: np.random.Generator) -> list[Task]:
     """Every kernel of a decision on the same cloud."""
     thetas, weights, radii, target = given
     gram = target.gram.all_rows()
-    rewards = sparse.all_rewards(thetas, target.columns)
+    rewards = all_rewards(thetas, target.columns)
     arms = promising(target, rewards)
     tempting = arms.of(rewards)
     regret, gain = appraise(rewards, weights)
@@ -105,7 +106,7 @@ def tasks(given: Stand, rng: np.random.Generator) -> list[Task]:
         ),
         Task(
             "all_rewards",
-            lambda: sparse.all_rewards(thetas, target.columns),
+            lambda: all_rewards(thetas, target.columns),
             rewards.shape[1],
             (thetas, target.columns),
             (rewards.copy(),),

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Floats, Ints
+from soids.kernels.draws import highest
 from soids.kernels.rows import by_rows
 
 BLOCK = 512  # actions: a page of memory, and with 100 parameters half a second-level cache
@@ -45,24 +46,11 @@ def appraise_blocks(start, stop, rewards, weights, pivots, regret, gain, peaks):
             for k in range(row.size):
                 short[k] += weight * (pivot - row[k])
                 mean[k] += weight * row[k]
-            peaks[block, m] = peak(row) if block > 0 else pivot
+            peaks[block, m] = highest(row) if block > 0 else pivot
         for m in range(weights.size):
             row, half = rewards[m, first:last], 0.5 * weights[m]
             for k in range(row.size):
                 variance[k] += half * (row[k] - mean[k]) ** 2
-
-
-@njit(cache=True, nogil=True)
-def peak(values):
-    """The largest value; four at a time, as a processor compares several at once."""
-    p = q = r = s = values[0]
-    whole = values.size - values.size % 4
-    for k in range(0, whole, 4):
-        p, q = max(p, values[k]), max(q, values[k + 1])
-        r, s = max(r, values[k + 2]), max(s, values[k + 3])
-    for k in range(whole, values.size):
-        p = max(p, values[k])
-    return max(max(p, q), max(r, s))
 
 
 @njit(cache=True, nogil=True)
@@ -73,7 +61,7 @@ def lead(peaks, weights, pivots):
     """
     total = 0.0
     for m in range(weights.size):
-        total += weights[m] * (pivots[m] - peak(peaks[:, m]))
+        total += weights[m] * (pivots[m] - highest(peaks[:, m]))
     return -total
 
 
@@ -92,7 +80,7 @@ def winner_rows(start, stop, rewards, actions, best):
     """Write the best actions under some parameters."""
     for m in range(start, stop):
         row = rewards[m]
-        largest, winner = peak(row), -1
+        largest, winner = highest(row), -1
         for k in range(row.size):
             if row[k] == largest and (winner < 0 or has_fewer(actions[k], actions[winner])):
                 winner = k

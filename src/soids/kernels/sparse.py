@@ -24,8 +24,6 @@ from soids.kernels.elimination import eliminate, is_pinned
 from soids.kernels.gram import Rows, meet, opened
 from soids.kernels.joint import HALF_LOG_2PI, LOG_RARE, RARE, exchange, glide, rearm
 from soids.kernels.normal import invert_mass, log_mass
-from soids.kernels.rewards import all_rewards as all_rewards
-from soids.kernels.rewards import reward_rows as reward_rows
 from soids.kernels.rows import by_rows
 
 

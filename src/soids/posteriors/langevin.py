@@ -9,7 +9,7 @@ from soids.arrays import SMALLEST, Bools, Floats, as_count, as_flag, as_number
 from soids.evidence import Evidence, Menu
 from soids.kernels.density import fits
 from soids.kernels.langevin import Learning, Pace, Slope, walk
-from soids.kernels.sparse import all_rewards
+from soids.kernels.rewards import all_rewards
 from soids.particles import Particles
 from soids.posteriors.draws import draw_variances, slabs_and_spikes
 from soids.posteriors.prior import check_told

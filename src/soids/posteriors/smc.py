@@ -19,6 +19,7 @@ from soids.evidence import Evidence, Menu
 from soids.gram import Gram
 from soids.kernels import relaxed, sparse
 from soids.kernels.density import fits, optimism
+from soids.kernels.rewards import all_rewards
 from soids.particles import Particles, effective_share, normalised
 from soids.posteriors.arms import Arms, promising
 from soids.posteriors.draws import (
@@ -67,7 +68,7 @@ class Cloud(NamedTuple):
         """The rewards of a menu's actions under every particle."""
         if menu.columns is self.target.columns:
             return self.rewards
-        rewards: Floats = sparse.all_rewards(self.thetas, menu.columns)
+        rewards: Floats = all_rewards(self.thetas, menu.columns)
         return rewards
 
     def particles(self) -> Particles:
@@ -134,16 +135,14 @@ def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
     outside = np.abs(thetas).sum(axis=1) > radii
     thetas[outside], included[outside] = 0.0, False
     cloud = placed(nothing, thetas, included, radii, variances)
-    for _ in range(WARM_UP if outside.any() else 0):
-        cloud = moved(cloud, rng)
-    return cloud
+    return moved(cloud, rng, WARM_UP) if outside.any() else cloud
 
 
 def placed(
     target: Target, thetas: Floats, included: Bools, radii: Floats, variances: Floats
 ) -> Cloud:
     """An evenly weighted cloud at the given parameters."""
-    rewards, zeros = sparse.all_rewards(thetas, target.columns), np.zeros(len(thetas))
+    rewards, zeros = all_rewards(thetas, target.columns), np.zeros(len(thetas))
     arms = promising(target, rewards)
     cloud = Cloud(target, arms, thetas, included, radii, variances, rewards, zeros, zeros, zeros)
     return evaluated(cloud)
@@ -185,7 +184,7 @@ def aimed(cloud: Cloud, target: Target) -> Cloud:
     """The same particles, weighted for another target."""
     rewards, arms = cloud.rewards, cloud.arms
     if target.columns is not cloud.target.columns:
-        rewards = sparse.all_rewards(cloud.thetas, target.columns)
+        rewards = all_rewards(cloud.thetas, target.columns)
         arms = promising(target, rewards)
     return weighted(cloud, cloud._replace(target=target, rewards=rewards, arms=arms))
 
@@ -213,7 +212,7 @@ def moved(cloud: Cloud, rng: np.random.Generator, sweeps: int = 1) -> Cloud:
     for _ in range(sweeps):
         cloud, rewards = swept(cloud, rewards, rng)
     if arms.indices is not None:
-        rewards = sparse.all_rewards(cloud.thetas, target.columns)
+        rewards = all_rewards(cloud.thetas, target.columns)
     return evaluated(cloud._replace(rewards=rewards))
 
 
