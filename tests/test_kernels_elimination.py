@@ -49,15 +49,25 @@ def test_features_join_and_drop(place, left):
     precision, gram, slopes, done, n = eliminated(1)
     elimination.join(done, n, 0, POWER, gram)
     check(done, precision, slopes, [1, 3, 4, 0])
-    elimination.drop(done, n + 1, place, POWER, gram)
+    elimination.drop(done, n + 1, place)
     check(done, precision, slopes, left)
 
 
 def test_a_hundred_changes_leave_no_trace():
     precision, gram, slopes, done, n = eliminated(2)
+    elimination.join(done, n, 2, POWER, gram)
+    for j in range(100):  # each feature goes around all places
+        elimination.drop(done, n + 1, j % 3)
+        left = [i for i in (1, 2, 3, 4) if i not in done.active[:n]]
+        elimination.join(done, n, left[0], POWER, gram)
+    check(done, precision, slopes, done.active[: n + 1].tolist())
+
+
+def test_what_joins_and_drops_at_the_end_leaves_no_trace():
+    precision, gram, slopes, done, n = eliminated(2)
     for j in range(100):
         elimination.join(done, n, (0, 2, 5)[j % 3], POWER, gram)
-        elimination.drop(done, n + 1, n, POWER, gram)
+        elimination.drop(done, n + 1, n)
     check(done, precision, slopes, [1, 3, 4])
 
 
@@ -86,6 +96,26 @@ def test_rounding_does_not_pin_what_the_data_do_not():
         rows = rng.standard_normal((2, 3))
         rows[:, 1] = rows[:, 0] + 10.0 ** rng.uniform(-9, 0) * rows[:, 1]
         assert not elimination.is_pinned(np.ones(3), POWER, whole(rows.T @ rows), 0.0)
+
+
+def test_what_is_surely_pinned_is_pinned_in_every_order():
+    """Pairs of nearly equal features, from far above to far below what is pinned."""
+    rng, sure = np.random.default_rng(7), 0
+    for _ in range(2_000):
+        rows = rng.standard_normal((9, 4))
+        rows[:, 1] = rows[:, 0] + 10.0 ** rng.uniform(-5, 0) * rows[:, 1]
+        rows[:, 3] = rows[:, 2] + 10.0 ** rng.uniform(-3, 0) * rows[:, 3]
+        order = rng.permutation(4)
+        gram = whole(rows[:, order].T @ rows[:, order])
+        if not elimination.is_pinned(np.ones(4), POWER, gram, 0.0):
+            continue
+        done = elimination.eliminate(np.ones(4), 4, POWER, gram, 0.0, np.zeros(4))
+        if elimination.surely_pinned(done, 4, 1.0):
+            sure += 1
+            for other in ([3, 2, 1, 0], [1, 3, 0, 2]):
+                again = whole(gram.rows[np.ix_(other, other)])
+                assert elimination.is_pinned(np.ones(4), POWER, again, 0.0)
+    assert 500 < sure < 1_950
 
 
 def test_a_column_of_the_covariance_and_the_mean():

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from soids.arrays import Bools, Floats, Ints
-from soids.kernels.gram import Rows, fill_rows, raise_rows, whole
+from soids.kernels.gram import Rows, fill_rows, raise_rows, raised, whole
 from soids.kernels.rows import by_rows
 
 SMALL = 512  # dimension up to which the whole gram is made at once
@@ -86,7 +86,7 @@ class Gram:
         d, nothing = len(action), np.empty((0, len(action)))
         diagonal = self.diagonal + action * action
         if self.is_whole:
-            return Gram(diagonal, self._raised(np.arange(d), action), nothing)
+            return Gram(diagonal, raised(self.dense(), action), nothing)
         after = Gram(diagonal, nothing, nothing)
         after._journal, after.actions = self._followed(action)
         after._idle = self._idle + 1

@@ -26,17 +26,3 @@ class Particles(NamedTuple):
     def effective_size(self) -> float:
         """How many equally weighted particles would be as good."""
         return float(1.0 / (self.weights**2).sum())
-
-
-def normalised(log_weights: Floats) -> Floats:
-    """Weights that sum to one."""
-    weights: Floats = np.exp(log_weights - log_weights.max())
-    weights /= weights.sum()
-    return weights
-
-
-def effective_share(log_weights: Floats) -> float:
-    """Effective size over size; zero if no particle is left."""
-    if not np.isfinite(log_weights.max()):
-        return 0.0
-    return float(1.0 / (normalised(log_weights) ** 2).sum() / len(log_weights))

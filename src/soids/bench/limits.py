@@ -25,7 +25,7 @@ from soids.kernels import sparse
 from soids.kernels.closeness import closeness
 from soids.kernels.density import fits, optimism
 from soids.kernels.rewards import all_rewards
-from soids.particles import normalised
+from soids.kernels.weights import normalised
 from soids.posteriors import Subset, Tuning
 from soids.posteriors.arms import Arms, promising
 from soids.posteriors.target import Target

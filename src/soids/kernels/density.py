@@ -14,24 +14,30 @@ def fits(thetas, gram, moment, drift) -> tuple[Floats, Floats]:
     """``theta' gram theta - 2 moment' theta`` and ``drift' theta`` of every row, (M,) each."""
     squares = np.empty(thetas.shape[0])
     drifts = np.empty(thetas.shape[0])
-    by_rows(fit_rows, thetas.shape[1], len(thetas), thetas, gram, moment, drift, squares, drifts)
+    by_rows(
+        fit_rows, thetas.shape[1], len(thetas), thetas, gram.slots, gram.rows, moment, drift,
+        squares, drifts,
+    )  # fmt: skip
     return squares, drifts
 
 
 @njit(cache=True, nogil=True)
-def fit_rows(start, stop, thetas, gram, moment, drift, squares, drifts):
+def fit_rows(start, stop, thetas, slots, rows, moment, drift, squares, drifts):
     """Write the two forms of some rows."""
-    slots, rows = gram.slots, gram.rows
+    active, values = np.empty(moment.size, dtype=np.int64), np.empty(moment.size)
     for m in range(start, stop):
-        theta = thetas[m]
-        active = np.flatnonzero(theta)
+        n = 0
+        for j in range(moment.size):  # without a branch that nobody can foresee
+            active[n], values[n] = j, thetas[m, j]
+            n += thetas[m, j] != 0.0
         square, along = 0.0, 0.0
-        for i in active:
-            inner, slot = -2.0 * moment[i], slots[i]
-            for j in active:
-                inner += rows[slot, j] * theta[j]
-            square += theta[i] * inner
-            along += drift[i] * theta[i]
+        for a in range(n):
+            i = active[a]
+            inner, row = -2.0 * moment[i], rows[slots[i]]
+            for b in range(n):
+                inner += row[active[b]] * values[b]
+            square += values[a] * inner
+            along += drift[i] * values[a]
         squares[m], drifts[m] = square, along
 
 

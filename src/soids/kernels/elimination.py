@@ -31,6 +31,16 @@ class Elimination(NamedTuple):
     excess: Floats  # (d,)  slope of each feature, with the active ones eliminated
 
 
+@njit(cache=True)
+def support(theta):
+    """The features whose value is not zero, found without a branch that nobody can foresee."""
+    active, n = np.empty(theta.size, dtype=np.int64), 0
+    for j in range(theta.size):
+        active[n] = j
+        n += theta[j] != 0.0
+    return active[:n]
+
+
 @njit(cache=True, inline="always")  # so that loops over the factor are known to share no memory
 def precision_factor(active, power, gram, slab_precision):
     """The Cholesky factor of the active values' precision, and whether there is one."""
@@ -60,7 +70,19 @@ def is_pinned(theta, power, gram, slab_precision):
     If so, they do with fewer features. Joint moves stay among such supports, and decide here, not
     by the pivots of another order: else there would be ways in without a way out.
     """
-    return precision_factor(np.flatnonzero(theta), power, gram, slab_precision)[1]
+    return precision_factor(support(theta), power, gram, slab_precision)[1]
+
+
+@njit(cache=True)
+def surely_pinned(done, n, share):
+    """Whether n features and one more, which leaves that share of its precision, must be pinned.
+
+    The product of all shares is the same in any order, and none of them exceeds one: if it is large
+    enough, so is each. No answer is no answer: ask ``is_pinned``.
+    """
+    for a in range(n):
+        share *= done.factor[a, a] * done.factor[a, a] / done.whole[done.active[a]]
+    return share > 10.0 * PINNED  # rounding is far below that
 
 
 @njit(cache=True)
@@ -107,15 +129,37 @@ def join(done, n, j, power, gram):
 
 
 @njit(cache=True)
-def drop(done, n, place, power, gram):
-    """Bring back the feature at one place of n: undo all from there on, redo all but that."""
-    for a in range(place, n):
-        for i in range(done.spread.size):
-            shadow = done.shadow[a, i]
-            done.spread[i] += shadow * shadow
-            done.excess[i] += shadow * done.centre[a]
+def drop(done, n, place):
+    """Bring back the feature at one place of n, as if it had been eliminated last.
+
+    Without its row the factor has one entry too many in each row below: rotations of neighbouring
+    columns take them out, and leave what the feature alone had eliminated in the last one.
+    """
+    active, factor, shadow, centre = done.active, done.factor, done.shadow, done.centre
     for a in range(place, n - 1):
-        join(done, a, done.active[a + 1], power, gram)
+        active[a] = active[a + 1]
+        for b in range(a + 2):
+            factor[a, b] = factor[a + 1, b]
+    for a in range(place, n - 1):
+        root = math.hypot(factor[a, a], factor[a, a + 1])
+        cosine, sine = factor[a, a] / root, factor[a, a + 1] / root
+        factor[a, a] = root
+        for b in range(a + 1, n - 1):
+            factor[b, a], factor[b, a + 1] = turned(factor[b, a], factor[b, a + 1], cosine, sine)
+        centre[a], centre[a + 1] = turned(centre[a], centre[a + 1], cosine, sine)
+        row, below = shadow[a], shadow[a + 1]
+        for i in range(row.size):
+            row[i], below[i] = turned(row[i], below[i], cosine, sine)
+    row = shadow[n - 1]
+    for i in range(row.size):
+        done.spread[i] += row[i] * row[i]
+        done.excess[i] += row[i] * centre[n - 1]
+
+
+@njit(cache=True, inline="always")
+def turned(x, y, cosine, sine):
+    """A point of the plane, seen from axes that are turned."""
+    return cosine * x + sine * y, cosine * y - sine * x
 
 
 @njit(cache=True)

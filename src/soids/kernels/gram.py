@@ -40,6 +40,17 @@ def whole(matrix: Floats) -> Rows:
 
 
 @njit(cache=True)
+def raised(matrix, action):
+    """The whole gram after one more action."""
+    after = np.empty_like(matrix)
+    for j in range(action.size):
+        weight, old, new = action[j], matrix[j], after[j]
+        for i in range(action.size):
+            new[i] = old[i] + weight * action[i]
+    return after
+
+
+@njit(cache=True)
 def meet(gram, j):
     """Sum a row that is not there, in place of the one that was met longest ago; return its slot.
 

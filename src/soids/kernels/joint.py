@@ -18,6 +18,8 @@ from soids.kernels.elimination import (
     precision_factor,
     solve_back,
     solve_unit,
+    support,
+    surely_pinned,
 )
 from soids.kernels.normal import FAR, invert_mass, log_mass
 
@@ -38,7 +40,7 @@ def rearm(
     With the values integrated out, an arm is as likely as the best fit that its pull allows,
     however far from the present values. Slopes leave this menu's pull out. Returns the arm.
     """
-    active = np.flatnonzero(theta)
+    active = support(theta)
     n = active.size
     if n == 0:
         return arm
@@ -48,14 +50,17 @@ def rearm(
     whitened = np.empty((n, last - first))  # factor^-1 times the slopes that each arm leads to
     scores = np.zeros(last - first)
     for a in range(n):
-        for k in range(last - first):
-            whitened[a, k] = slopes[active[a]] + tilt * columns[active[a], first + k]
+        row, column = whitened[a], columns[active[a], first:last]
+        slope, inverse = slopes[active[a]], 1.0 / factor[a, a]
+        for k in range(row.size):
+            row[k] = slope + tilt * column[k]
         for b in range(a):
-            for k in range(last - first):
-                whitened[a, k] -= factor[a, b] * whitened[b, k]
-        for k in range(last - first):
-            whitened[a, k] /= factor[a, a]
-            scores[k] += 0.5 * whitened[a, k] * whitened[a, k]
+            share, other = factor[a, b], whitened[b]
+            for k in range(row.size):
+                row[k] -= share * other[k]
+        for k in range(row.size):
+            row[k] *= inverse
+            scores[k] += 0.5 * row[k] * row[k]
     chosen = draw_index(scores, uniform)
     values = whitened[:, chosen] + normals[:n]
     solve_back(factor, n, values)
@@ -78,7 +83,7 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
         return
     place = min(int(uniforms[0] * n), n - 1)
     out = done.active[place]
-    drop(done, n, place, power, gram)
+    drop(done, n, place)
     scores = np.empty(theta.size)
     for i in range(theta.size):
         scores[i] = -math.inf
@@ -93,7 +98,8 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
     new = np.zeros(theta.size)
     for a in range(n):
         new[done.active[a]] = values[a]
-    if np.abs(values).sum() <= radius and is_pinned(new, power, gram, slab_precision):
+    inside = np.abs(values).sum() <= radius
+    if inside and (surely_pinned(done, n, 1.0) or is_pinned(new, power, gram, slab_precision)):
         theta[:] = new
 
 
@@ -187,7 +193,10 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
         new = invert_mass(slope, precision, low, high, u / share) if u < share else 0.0
         theta[j] = new
         enters = old == 0.0 and new != 0.0
-        if enters and not is_pinned(theta, power, gram, slab_precision):
+        if enters and not (
+            surely_pinned(done, n, done.spread[j] / done.whole[j])
+            or is_pinned(theta, power, gram, slab_precision)
+        ):
             theta[j] = 0.0
             continue
         for a in range(n):
@@ -197,7 +206,7 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
             join(done, n, j, power, gram)
             n += 1
         elif old != 0.0 and new == 0.0:
-            drop(done, n, own, power, gram)
+            drop(done, n, own)
             n -= 1
 
 

@@ -26,7 +26,9 @@ if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads:
 
 def by_rows(kernel, work, count, *arguments) -> None:
     """Call ``kernel(first, last, *arguments)`` so that all rows are covered, each by one thread."""
-    threads = 1 if work * count < WORTHWHILE else min(get_num_threads(), count)
+    threads = 1
+    if count > 1 and work * count >= WORTHWHILE:
+        threads = min(get_num_threads(), count)
     if threads == 1:
         kernel(0, count, *arguments)
         return

@@ -20,7 +20,7 @@ from numba import njit
 
 from soids.arrays import Floats, Ints
 from soids.kernels.draws import draw_arms, draw_index
-from soids.kernels.elimination import eliminate, is_pinned
+from soids.kernels.elimination import eliminate, is_pinned, support
 from soids.kernels.gram import Rows, meet, opened
 from soids.kernels.joint import HALF_LOG_2PI, LOG_RARE, RARE, exchange, glide, rearm
 from soids.kernels.normal import invert_mass, log_mass
@@ -110,7 +110,7 @@ def flip(
 def swap(theta, field, power, radius, gram, slab_precision, half_logs, uniforms):
     """Take one active coordinate out and put one back: that which explains what is left."""
     d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
-    active = np.flatnonzero(theta)
+    active = support(theta)
     if active.size == 0:
         return
     out = active[min(int(uniforms[0] * active.size), active.size - 1)]

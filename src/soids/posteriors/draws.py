@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from soids.arrays import Bools, Floats
-from soids.particles import normalised
+from soids.kernels.weights import normalised
 from soids.posteriors.prior import Prior
 
 

@@ -10,7 +10,8 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from soids.arrays import Floats, as_count, as_flag
 from soids.evidence import Evidence, Menu
 from soids.kernels.density import optimism
-from soids.particles import Particles, normalised
+from soids.kernels.weights import normalised
+from soids.particles import Particles
 from soids.posteriors.prior import check_told, noise_level, unit
 from soids.posteriors.target import Tuning
 from soids.regression.empirical_bayes import empirical_bayes

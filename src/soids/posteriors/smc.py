@@ -20,7 +20,8 @@ from soids.gram import Gram
 from soids.kernels import relaxed, sparse
 from soids.kernels.density import fits, optimism
 from soids.kernels.rewards import all_rewards
-from soids.particles import Particles, effective_share, normalised
+from soids.kernels.weights import effective_share, normalised, sizes
+from soids.particles import Particles
 from soids.posteriors.arms import Arms, promising
 from soids.posteriors.draws import (
     draw_radii,
@@ -164,8 +165,8 @@ def evaluated(cloud: Cloud) -> Cloud:
         ) + scale / variances
     if not prior.uniform_in_ball:  # the scales of slab and spike may follow the rewards
         slab = np.where(included, thetas, 0.0)
-        sizes = np.count_nonzero(included, axis=1)
-        log_density += prior.log_sizes()[sizes] - 0.5 * prior.slab_precision * (slab**2).sum(axis=1)
+        log_density += prior.log_sizes()[sizes(included)]
+        log_density -= 0.5 * prior.slab_precision * (slab**2).sum(axis=1)
     if prior.spike_scale > 0.0:
         spread = np.abs(np.where(included, 0.0, thetas)).sum(axis=1)
         log_density -= spread / prior.spike_scale + thetas.shape[1] * np.log(prior.spike_scale)
@@ -176,7 +177,7 @@ def evaluated(cloud: Cloud) -> Cloud:
     elif not prior.radius.known:
         log_density[(radii < low) | (radii > high)] = -np.inf
     log_truth = best - soft
-    log_truth[included.sum(axis=1) > prior.largest] = -np.inf
+    log_truth[sizes(included) > prior.largest] = -np.inf
     return cloud._replace(radii=radii, log_density=log_density, log_truth=log_truth)
 
 

@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from soids.arrays import Floats
 from soids.evidence import Evidence
 from soids.posteriors.prior import Prior, ball, check_told, noise_level, subset_odds
 from soids.posteriors.smc import Cloud, follow
@@ -35,14 +37,25 @@ class Subset:
         if self.radius == math.inf:
             raise ValueError("radius must be finite for the subset prior, got inf: leave it out")
 
+    @property
+    def largest(self) -> int:
+        """The largest support."""
+        return self.sparsity or max(1, self.dimension // 2)
+
+    @cached_property
+    def log_odds(self) -> Floats:  # (largest + 1,)
+        """Log odds of one coordinate more.
+
+        The moves may visit one size more, where a state has weight zero: a hard cap traps them.
+        """
+        odds = subset_odds(self.dimension, min(self.largest + 1, self.dimension))
+        odds[self.largest :] += LOG_VISITS
+        return odds
+
     def prior(self, evidence: Evidence) -> Prior:
         """The prior, with what is not told as vague as the rewards' scale allows."""
-        largest = self.sparsity or max(1, self.dimension // 2)
-        # The moves may visit one size more, where a state has weight zero: a hard cap traps them.
-        odds = subset_odds(self.dimension, min(largest + 1, self.dimension))
-        odds[largest:] += LOG_VISITS
         noise = noise_level(self.noise, evidence)
-        return Prior(odds, largest, ball(self.radius, evidence), noise)
+        return Prior(self.log_odds, self.largest, ball(self.radius, evidence), noise)
 
     def update(
         self, cloud: Cloud | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator

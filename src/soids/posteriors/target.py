@@ -1,6 +1,7 @@
 """The optimistic posterior as arrays: prior, likelihood to the power eta, optimism."""
 
 import math
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ class Target(NamedTuple):
         return cls(
             prior, eta, rate, evidence.played, evidence.moment, evidence.energy, evidence.rounds,
             rate * evidence.total, rate * np.array(evidence.counts, dtype=np.float64),
-            columns, np.cumsum([0, *(len(menu.actions) for menu in menus)]),
+            columns, np.array([0, *accumulate(len(menu.actions) for menu in menus)]),
         )  # fmt: skip
 
     def towards(self, other: "Target", share: float) -> "Target":

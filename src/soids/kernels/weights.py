@@ -1,0 +1,38 @@
+"""Weights of particles from their logarithms: a cloud is small, so that a call costs more."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def normalised(log_weights):
+    """Weights that sum to one; one of the logarithms must be finite."""
+    weights = np.exp(log_weights - log_weights.max())
+    weights /= weights.sum()
+    return weights
+
+
+@njit(cache=True)
+def effective_share(log_weights):
+    """Effective size over size; zero if no particle is left."""
+    top = log_weights.max()
+    if not math.isfinite(top):
+        return 0.0
+    total, squares = 0.0, 0.0
+    for log_weight in log_weights:
+        weight = math.exp(log_weight - top)
+        total += weight
+        squares += weight * weight
+    return total * total / squares / log_weights.size
+
+
+@njit(cache=True)
+def sizes(included):
+    """How many features each row (M, d) includes."""
+    counts = np.zeros(len(included), dtype=np.int64)
+    for m in range(len(included)):
+        for j in range(included.shape[1]):
+            counts[m] += included[m, j]
+    return counts
