@@ -1,5 +1,6 @@
 """The moves of several coordinates at once, each against linear algebra."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import brentq
 from scipy.special import expit, softmax
+from scipy.stats import chisquare
 
 from soids.kernels import joint, sparse
 from soids.kernels.elimination import eliminate, is_pinned
@@ -17,6 +19,7 @@ from soids.kernels.normal import invert_mass, log_mass
 from test_kernels_sparse import outcome, plain, slopes_of, sparse_thetas, staged
 
 POWER, SLAB = 2.0, 0.4
+ANGLES = np.random.default_rng(9).random(joint.ANGLES)
 
 
 def joint_law(gram, slopes, support):
@@ -47,7 +50,10 @@ def scene(seed):
 
 def rearmed(gram, slopes, columns, theta, radius, u, normals):
     theta = theta.copy()
-    arm = joint.rearm(theta, POWER, radius, gram, SLAB, slopes, columns, 4, 9, 6, 1.5, u, normals)
+    arm = joint.rearm(
+        theta, POWER, radius, gram, SLAB, slopes, columns, 4, 9, 6, 1.5, u, normals, ANGLES,
+        normals[::-1].copy(),
+    )  # fmt: skip
     return arm, theta
 
 
@@ -69,13 +75,43 @@ def test_a_new_arm_comes_with_values_of_its_own():
     too_small = 0.99 * np.abs(expected).sum()
     arm, new = rearmed(gram, slopes, columns, theta, too_small, 0.9, normals)
     assert arm == 6  # the old one
-    np.testing.assert_array_equal(new, theta)
+    # Other values then, on the ellipse through the old ones and a draw about their mean.
+    mean = joint_law(gram, slopes + 1.5 * columns[:, 6], [1, 3, 4])[1]
+    other = drawn_values(gram, slopes + 1.5 * columns[:, 6], [1, 3, 4], normals[::-1])
+    angles = np.linalg.lstsq(
+        np.column_stack([theta[[1, 3, 4]] - mean, other - mean]), new[[1, 3, 4]] - mean
+    )[0]
+    assert np.linalg.norm(angles) == pytest.approx(1.0)
+    assert 0.0 < np.abs(new).sum() <= too_small
+    assert (new[[1, 3, 4]] != theta[[1, 3, 4]]).all()
+
+
+@pytest.mark.parametrize("radius", [0.8, 1.5])
+def test_turning_leaves_the_law_in_the_ball_as_it_is(radius):
+    """Draws by rejection, turned; their mean and squares must be those they had."""
+    rng = np.random.default_rng(5)
+    centre, factor = np.array([0.6, -0.2, 0.3]), np.tril(rng.uniform(0.1, 0.5, (3, 3)))
+    draws = centre + rng.standard_normal((60_000, 3)) @ factor.T
+    draws = draws[np.abs(draws).sum(axis=1) <= radius][:4_000]
+    turned = draws.copy()
+    for values in turned:
+        joint.turn(values, centre, factor @ rng.standard_normal(3), radius, rng.random(8))
+    assert (np.abs(turned).sum(axis=1) <= radius).all()
+    assert (turned != draws).any(axis=1).mean() > 0.95
+    for before, after in ((draws, turned), (draws**2, turned**2)):
+        error = (after - before).std(axis=0) / len(draws) ** 0.5
+        assert (np.abs((after - before).mean(axis=0)) < 4.0 * error).all()
+
+
+def of_one(place, candidate):
+    """The uniforms that exchange the feature at one place."""
+    return np.array([0.0, place, 0.0, 0.0, candidate, 0.0, 0.0, 0.0])
 
 
 def exchanged(gram, slopes, theta, radius, uniforms, normals):
     theta = theta.copy()
     done = eliminate(theta, 4, POWER, gram, SLAB, slopes)
-    joint.exchange(theta, done, POWER, radius, gram, SLAB, np.array(uniforms), normals)
+    joint.exchange(theta, done, POWER, radius, gram, SLAB, uniforms, normals)
     return theta
 
 
@@ -83,7 +119,8 @@ def test_an_exchange_weighs_each_feature_with_all_values_integrated_out():
     gram, slopes, _, theta, normals = scene(3)
     counts = np.zeros(6)
     for u in (np.arange(2_000) + 0.5) / 2_000:  # feature 3, the second of three, goes
-        counts[np.flatnonzero(exchanged(gram, slopes, theta, math.inf, [0.5, u], normals))] += 1
+        new = exchanged(gram, slopes, theta, math.inf, of_one(0.5, u), normals)
+        counts[np.flatnonzero(new)] += 1
     candidates = [0, 2, 3, 5]
     masses = [joint_law(gram, slopes, [1, 4, i])[2] for i in candidates]
     np.testing.assert_allclose(counts[candidates] / 2_000, softmax(masses), atol=1e-3)
@@ -91,14 +128,36 @@ def test_an_exchange_weighs_each_feature_with_all_values_integrated_out():
 
 def test_an_exchange_comes_with_values_of_its_own():
     gram, slopes, _, theta, normals = scene(4)
-    new = exchanged(gram, slopes, theta, math.inf, [0.5, 0.7], normals)
+    new = exchanged(gram, slopes, theta, math.inf, of_one(0.5, 0.7), normals)
     support = [1, 4, *np.setdiff1d(np.flatnonzero(new), [1, 4])]
     expected = drawn_values(gram, slopes, support, normals)
     np.testing.assert_allclose(new[support], expected, rtol=1e-11)
     assert np.count_nonzero(new) == 3
     too_small = 0.99 * np.abs(expected).sum()
-    new = exchanged(gram, slopes, theta, too_small, [0.5, 0.7], normals)
+    new = exchanged(gram, slopes, theta, too_small, of_one(0.5, 0.7), normals)
     np.testing.assert_array_equal(new, theta)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_an_exchange_of_several_leaves_the_law_of_supports_as_it_is(count):
+    """Right moves fail with probability 1e-4; accepting every one has chi-square in hundreds."""
+    gram, slopes, _, _, normals = scene(6)
+    rng, slopes = np.random.default_rng(10 + count), 3.0 * slopes
+    supports = list(itertools.combinations(range(6), 3))
+    law = softmax([joint_law(gram, slopes, list(support))[2] for support in supports])
+    counts, theta = dict.fromkeys(supports, 0), np.zeros(6)
+    starts = rng.choice(len(supports), 4_000, p=law)
+    for start in starts:
+        theta[:] = 0.0
+        theta[list(supports[start])] = 1.0
+        uniforms = rng.random(8)
+        uniforms[0] = (count - 0.5) / joint.EXCHANGED
+        new = exchanged(gram, slopes, theta, math.inf, uniforms, normals)
+        counts[tuple(np.flatnonzero(new).tolist())] += 1
+    common = law > 0.003
+    expected = np.append(law[common], law[~common].sum()) * 4_000
+    found = np.array(list(counts.values()))
+    assert chisquare(np.append(found[common], found[~common].sum()), expected).pvalue > 1e-4
 
 
 def test_a_feature_that_the_others_replace_is_not_exchanged():
@@ -109,7 +168,7 @@ def test_a_feature_that_the_others_replace_is_not_exchanged():
     assert is_pinned(theta, POWER, gram, 0.0)
     done = eliminate(theta, 3, POWER, gram, 0.0, np.ones(4))
     new = theta.copy()
-    joint.exchange(new, done, POWER, math.inf, gram, 0.0, np.array([0.1, 0.5]), np.zeros(3))
+    joint.exchange(new, done, POWER, math.inf, gram, 0.0, of_one(0.1, 0.5), np.zeros(3))
     np.testing.assert_array_equal(new, theta)
 
 
@@ -219,7 +278,7 @@ def test_joint_moves_stay_among_supports_that_the_data_pin():
     gram = whole(gram)
     done = eliminate(theta, 4, POWER, gram, 0.0, np.array([50.0, 0.0, 0.0, 0.0]))
     new = theta.copy()
-    joint.exchange(new, done, POWER, math.inf, gram, 0.0, np.array([0.9, 0.5]), np.zeros(3))
+    joint.exchange(new, done, POWER, math.inf, gram, 0.0, of_one(0.9, 0.5), np.zeros(3))
     np.testing.assert_array_equal(new, theta)
 
 
@@ -227,13 +286,29 @@ def kernel_arguments():
     """One call of every kernel."""
     gram, slopes, columns, theta, normals = scene(7)
     field, active = sparse.fields(theta, POWER, gram, slopes), np.flatnonzero(theta)
-    uniforms = np.random.default_rng(8).random(6)
+    uniforms = np.random.default_rng(8).random(8)
     done = eliminate(theta, 3, POWER, gram, SLAB, slopes)
     return {
-        "rearm": (theta, POWER, 9.0, gram, SLAB, slopes, columns, 4, 9, 6, 1.5, 0.4, normals),
-        "exchange": (theta, done, POWER, 9.0, gram, SLAB, uniforms[:2], normals),
+        "rearm": (
+            theta,
+            POWER,
+            9.0,
+            gram,
+            SLAB,
+            slopes,
+            columns,
+            4,
+            9,
+            6,
+            1.5,
+            0.4,
+            normals,
+            ANGLES,
+            normals,
+        ),
+        "exchange": (theta, done, POWER, 9.0, gram, SLAB, uniforms, normals),
         "farthest": (theta[active], np.array([0.5, -2.0, 1.0]), 0.1, 3.0, 1.0),
-        "glide": (theta, done, POWER, 3.0, 0.3, gram, SLAB, np.zeros(3), 0, uniforms),
+        "glide": (theta, done, POWER, 3.0, 0.3, gram, SLAB, np.zeros(3), 0, uniforms[:6]),
         "block": (theta, field, POWER, gram, SLAB, active, normals),
     }
 

@@ -24,6 +24,7 @@ from soids.information import appraise, minimise_ratio
 from soids.kernels import sparse
 from soids.kernels.closeness import closeness
 from soids.kernels.density import fits, optimism
+from soids.kernels.joint import ANGLES, EXCHANGED
 from soids.kernels.rewards import all_rewards
 from soids.kernels.weights import normalised
 from soids.posteriors import Subset, Tuning
@@ -172,9 +173,11 @@ def luck_for(given: Stand, rng: np.random.Generator) -> sparse.Luck:
         arms=rng.random((size, menus)),
         rearm=rng.random((size, 2)),
         rearm_normals=rng.standard_normal((size, largest)),
+        angles=rng.random((size, ANGLES)),
+        other_normals=rng.standard_normal((size, largest)),
         flips=rng.random((size, dimension)),
         swap=rng.random((size, 4)),
-        exchange=rng.random((size, 2)),
+        exchange=rng.random((size, 2 * EXCHANGED + 2)),
         exchange_normals=rng.standard_normal((size, largest)),
     )
 

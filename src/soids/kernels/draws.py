@@ -1,5 +1,7 @@
 """Draws from discrete distributions: an index, and the arms that make optimism linear."""
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -43,10 +45,18 @@ def write_shares(scores, scale, top, shares):
 
 
 @njit(cache=True)
-def draw_index(scores, uniform):
-    """Draw an index from the softmax of scores, one of which must be finite."""
-    masses = np.empty(scores.size)
-    write_shares(scores, 1.0, highest(scores), masses)
+def weigh(scores, masses):
+    """Write the softmax of scores up to a factor, and return its log: none if nothing counts."""
+    top = highest(scores)
+    if top == -np.inf:
+        return top
+    write_shares(scores, 1.0, top, masses)
+    return top + math.log(masses.sum())
+
+
+@njit(cache=True)
+def pick(masses, uniform):
+    """Draw an index in proportion to masses."""
     target = uniform * masses.sum()
     index = 0
     reached = masses[0]
@@ -54,6 +64,14 @@ def draw_index(scores, uniform):
         index += 1
         reached += masses[index]
     return index
+
+
+@njit(cache=True)
+def draw_index(scores, uniform):
+    """Draw an index from the softmax of scores, one of which must be finite."""
+    masses = np.empty(scores.size)
+    write_shares(scores, 1.0, highest(scores), masses)
+    return pick(masses, uniform)
 
 
 @njit(cache=True)

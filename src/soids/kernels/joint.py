@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
-from soids.kernels.draws import draw_index
+from soids.kernels.draws import draw_index, pick, weigh
 from soids.kernels.elimination import (
     PINNED,
     drop,
@@ -23,6 +23,8 @@ from soids.kernels.elimination import (
 )
 from soids.kernels.normal import FAR, invert_mass, log_mass
 
+EXCHANGED = 3  # features at once, at most
+ANGLES = 8  # uniforms for an ellipse: the last of them is hardly ever needed
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 # A uniform above RARE can only meet a coordinate whose log odds exceed log(RARE): no logarithm
 # needed to see it.
@@ -33,9 +35,9 @@ LOG_RARE = math.log(RARE)
 @njit(cache=True)
 def rearm(
     theta, power, radius, gram, slab_precision, slopes, columns, first, last, arm, tilt,
-    uniform, normals,
+    uniform, normals, angles, other_normals,
 ):  # fmt: skip
-    """Redraw the arm of one menu and all active values together; keep the old outside the ball.
+    """Redraw the arm of one menu and all active values together, or else the values in the ball.
 
     With the values integrated out, an arm is as likely as the best fit that its pull allows,
     however far from the present values. Slopes leave this menu's pull out. Returns the arm.
@@ -64,35 +66,86 @@ def rearm(
     chosen = draw_index(scores, uniform)
     values = whitened[:, chosen] + normals[:n]
     solve_back(factor, n, values)
-    if np.abs(values).sum() > radius:
-        return arm
+    if np.abs(values).sum() <= radius:
+        theta[active] = values
+        return first + chosen
+    # Whether a draw falls outside does not depend on the present state: another move may follow.
+    values = theta[active]
+    centre = whitened[:, arm - first].copy()
+    solve_back(factor, n, centre)
+    other_normals = other_normals[:n].copy()
+    solve_back(factor, n, other_normals)
+    turn(values, centre, other_normals, radius, angles)
     theta[active] = values
-    return first + chosen
+    return arm
+
+
+@njit(cache=True)
+def turn(values, centre, others, radius, uniforms):
+    """Move along an ellipse through the values and other draws, to where it lies in the ball.
+
+    Elliptical slice sampling (Murray, Adams, MacKay 2010): angles are tried nearer and nearer to
+    the present values, which are kept when the uniforms are used up.
+    """
+    new = np.empty(values.size)
+    low, high = -2.0 * math.pi * (1.0 - uniforms[0]), 2.0 * math.pi * uniforms[0]
+    angle = high
+    for k in range(1, uniforms.size):
+        cosine, sine, length = math.cos(angle), math.sin(angle), 0.0
+        for a in range(values.size):
+            new[a] = centre[a] + cosine * (values[a] - centre[a]) + sine * others[a]
+            length += abs(new[a])
+        if length <= radius:
+            values[:] = new
+            return
+        if angle < 0.0:
+            low = angle
+        else:
+            high = angle
+        angle = low + (high - low) * uniforms[k]
 
 
 @njit(cache=True)
 def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals):
-    """Take one active coordinate out, put one back and redraw all values, from their joint law.
+    """Take a few active coordinates out, put as many back and redraw all values.
 
     Every candidate is weighed with all values integrated out, so a support that explains much
-    played actions as well as another can be reached although each single value is pinned. What
-    falls outside the ball is not accepted. ``done`` has eliminated the active features.
+    played actions as well as another can be reached although each single value is pinned; and
+    several at once, although each single feature needs the others. The first is drawn from its
+    exact law given the rest; for the others, a step counts by what all candidates weigh together
+    after it, over the same on the way back. What falls outside the ball is not accepted. ``done``
+    has eliminated the active features.
     """
     n = np.count_nonzero(theta)
     if n == 0:
         return
-    place = min(int(uniforms[0] * n), n - 1)
-    out = done.active[place]
-    drop(done, n, place)
-    scores = np.empty(theta.size)
-    for i in range(theta.size):
-        scores[i] = -math.inf
-        spread = done.spread[i]
-        if (theta[i] == 0.0 or i == out) and spread > PINNED * done.whole[i]:
-            scores[i] = 0.5 * (done.excess[i] * done.excess[i] / spread - math.log(spread))
-    if scores[out] == -math.inf:  # there would be no way back
+    count = min(1 + int(uniforms[0] * EXCHANGED), n)
+    rest, out = n - count, np.empty(count, dtype=np.int64)
+    for k in range(count):
+        place = min(int(uniforms[1 + k] * (n - k)), n - k - 1)
+        out[k] = done.active[place]
+        drop(done, n - k, place)
+    scores, masses, gained = np.empty(theta.size), np.empty(theta.size), 0.0
+    for k in range(count):  # the way back
+        weigh_candidates(done, rest + k, scores)
+        if scores[out[k]] == -math.inf:
+            return
+        if k > 0:
+            gained -= weigh(scores, masses)
+        if k < count - 1:
+            join(done, rest + k, out[k], power, gram)
+    for k in range(count - 1, 0, -1):
+        drop(done, rest + k, rest + k - 1)
+    for k in range(count):
+        weigh_candidates(done, rest + k, scores)
+        total = weigh(scores, masses)
+        if total == -math.inf:  # the data pin no other feature beside those
+            return
+        if k > 0:
+            gained += total
+        join(done, rest + k, pick(masses, uniforms[1 + EXCHANGED + k]), power, gram)
+    if gained < 0.0 and uniforms[1 + 2 * EXCHANGED] >= math.exp(gained):
         return
-    join(done, n - 1, draw_index(scores, uniforms[1]), power, gram)
     values = done.centre[:n] + normals[:n]
     solve_back(done.factor, n, values)
     new = np.zeros(theta.size)
@@ -101,6 +154,17 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
     inside = np.abs(values).sum() <= radius
     if inside and (surely_pinned(done, n, 1.0) or is_pinned(new, power, gram, slab_precision)):
         theta[:] = new
+
+
+@njit(cache=True)
+def weigh_candidates(done, n, scores):
+    """Write the log weight of each feature that the data pin beside the n eliminated."""
+    for i in range(scores.size):
+        spread, scores[i] = done.spread[i], -math.inf
+        if spread > PINNED * done.whole[i]:
+            scores[i] = 0.5 * (done.excess[i] * done.excess[i] / spread - math.log(spread))
+    for a in range(n):
+        scores[done.active[a]] = -math.inf
 
 
 @njit(cache=True)

@@ -1,4 +1,4 @@
-"""One sweep of parameters with exact zeros: arms; then rearm, flips, swap, or glides, exchange.
+"""One sweep of parameters with exact zeros: arms, rearm; then flips, swap or glides, exchange.
 
 Notation
     thetas    (M, d)    the cloud, one row per particle
@@ -49,9 +49,11 @@ class Luck(NamedTuple):
     arms: Floats  # (M, B)
     rearm: Floats  # (M, 2)
     rearm_normals: Floats  # (M, s)
+    angles: Floats  # (M, ANGLES)
+    other_normals: Floats  # (M, s)
     flips: Floats  # (M, d)
     swap: Floats  # (M, 4)
-    exchange: Floats  # (M, 2)
+    exchange: Floats  # (M, 2 * EXCHANGED + 2)
     exchange_normals: Floats  # (M, s)
 
 
@@ -191,6 +193,16 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
         arms = np.empty(tilts.size, dtype=np.int64)
         draw_arms(rewards[m], starts, tilts, columns, luck.arms[m], arms, pull)
         slopes = power * stage.moment - stage.drift + pull
+        menu = min(int(luck.rearm[m, 0] * tilts.size), tilts.size - 1)
+        if menu >= 0 and tilts[menu] > 0.0:
+            tilt = tilts[menu]
+            slopes -= tilt * columns[:, arms[menu]]
+            arm = rearm(
+                theta, power, radius, gram, slab_precision, slopes, columns, starts[menu],
+                starts[menu + 1], arms[menu], tilt, luck.rearm[m, 1], luck.rearm_normals[m],
+                luck.angles[m], luck.other_normals[m],
+            )  # fmt: skip
+            slopes += tilt * columns[:, arm]
         joint = luck.coins[m, 0] < 0.5
         if joint and is_pinned(theta, power, gram, slab_precision):
             done = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes)
@@ -203,15 +215,6 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
                 luck.exchange_normals[m],
             )  # fmt: skip
         if not joint:
-            menu = min(int(luck.rearm[m, 0] * tilts.size), tilts.size - 1)
-            if menu >= 0 and tilts[menu] > 0.0:
-                tilt = tilts[menu]
-                slopes -= tilt * columns[:, arms[menu]]
-                arm = rearm(
-                    theta, power, radius, gram, slab_precision, slopes, columns, starts[menu],
-                    starts[menu + 1], arms[menu], tilt, luck.rearm[m, 1], luck.rearm_normals[m],
-                )  # fmt: skip
-                slopes += tilt * columns[:, arm]
             field = fields(theta, power, gram, slopes)
             flip(
                 theta, field, power, radius, volume, gram, slab_precision, half_logs,

@@ -19,6 +19,7 @@ from soids.evidence import Evidence, Menu
 from soids.gram import Gram
 from soids.kernels import relaxed, sparse
 from soids.kernels.density import fits, optimism
+from soids.kernels.joint import ANGLES, EXCHANGED
 from soids.kernels.rewards import all_rewards
 from soids.kernels.weights import effective_share, normalised, sizes
 from soids.particles import Particles
@@ -236,8 +237,9 @@ def swept(cloud: Cloud, rewards: Floats, rng: np.random.Generator) -> tuple[Clou
         rules = (prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball)
         luck = sparse.Luck(
             rng.random((size, 1)), arm_uniforms, rng.random((size, 2)),
+            rng.standard_normal(block_normals.shape), rng.random((size, ANGLES)),
             rng.standard_normal(block_normals.shape), coordinate_uniforms, rng.random((size, 4)),
-            rng.random((size, 2)), block_normals,
+            rng.random((size, 2 * EXCHANGED + 2)), block_normals,
         )  # fmt: skip
         gram = target.gram.roomy(cloud.thetas)
         thetas, rewards = sparse.sweep(
