@@ -9,7 +9,7 @@ from soids.logs.frames import FrameLog
 from soids.logs.jsonlines import JsonLog, LogWriter, text_lines
 from soids.logs.obd import OpenBanditLog
 from soids.logs.parquet import ParquetLog, write_parquet
-from soids.logs.records import Entry, Log, LogError
+from soids.logs.records import Entry, Log, LogError, rewarded
 
 FORMATS: dict[str, Any] = {
     "soids": JsonLog,
@@ -31,6 +31,7 @@ __all__ = [
     "ParquetLog",
     "format_of",
     "read_log",
+    "rewarded",
     "write_parquet",
 ]
 

@@ -13,6 +13,7 @@ cost with its sign turned. Features keep their names, nothing is hashed: ``Item.
 Names are gathered in a first pass over the file.
 """
 
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -136,6 +137,10 @@ def as_decision(record: dict[str, Any], actions: Floats | int, line: int) -> Ent
     propensity = record.get("_label_probability")
     if propensity is None and probabilities is not None:
         propensity = float(probabilities[chosen])
+    elif probabilities is not None:
+        told = float(probabilities[chosen])
+        if not math.isclose(as_number(propensity, "_label_probability"), told, rel_tol=1e-3):
+            raise ValueError(f"_label_probability must be p[0], {told:g}, got {propensity}")
     if propensity is None:
         raise ValueError("_label_probability (or p) must be there: without it nothing follows")
     cost = record.get("_label_cost")

@@ -21,13 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import Floats, as_count
+from soids.arrays import Floats, as_actions, as_count
 from soids.logs.jsonlines import text_lines
 from soids.logs.records import (
     Entry,
     as_propensity,
     as_reward,
-    as_set,
     as_time,
     located,
     wrong,
@@ -134,7 +133,7 @@ def placed(base: Floats, position: int) -> Floats:  # (K, d)
     """The items at a position, told by an indicator."""
     where = np.zeros((len(base), POSITIONS))
     where[:, position] = 1.0
-    return as_set(np.column_stack([base, where]), "actions", None)
+    return as_actions(np.column_stack([base, where]), base.shape[1] + POSITIONS)
 
 
 class Column(NamedTuple):

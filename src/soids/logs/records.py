@@ -12,11 +12,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from soids.arrays import LARGEST, Floats, as_count, as_floats, as_number
+from soids.arrays import LARGEST, Floats, as_actions, as_count, as_floats, as_number
 
 FORMAT = "soids log"
 VERSION = 1
@@ -52,7 +53,13 @@ class Entry(NamedTuple):
             return self.actions
         if self.actions is None:
             raise ValueError("the actions must be in the log for this, nothing is known of them")
-        return np.eye(self.actions)
+        return indicators(self.actions)
+
+
+@lru_cache(maxsize=64)
+def indicators(count: int) -> Floats:  # (K, K)
+    """Actions of which nothing is known but that they differ."""
+    return as_actions(np.eye(count), count)
 
 
 class Log(Protocol):
@@ -64,6 +71,11 @@ class Log(Protocol):
     unit: str  # what entries are counted in: "line" or "row"
 
     def __iter__(self) -> Iterator[Entry]: ...
+
+
+def rewarded(log: Log) -> Iterator[tuple[Entry, float]]:
+    """The decisions whose reward came, and it."""
+    return ((entry, entry.reward) for entry in log if entry.reward is not None)
 
 
 class Header(NamedTuple):
@@ -109,8 +121,9 @@ def make_header(sets: Mapping[str, object], dimension: int | None) -> Header:
     """A header with these sets, all of one dimension."""
     checked = {}
     for name, actions in sets.items():
-        checked[name] = as_set(actions, f"set {name!r}", dimension)
-        dimension = checked[name].shape[1]
+        known = as_set(actions, f"set {name!r}", dimension)
+        dimension = known.shape[1]
+        checked[name] = as_actions(known, dimension)  # policies then know it by its identity
     return Header(checked, dimension)
 
 
