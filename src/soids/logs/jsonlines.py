@@ -11,11 +11,11 @@ its decision. Other fields are left alone.
 """
 
 import gzip
-import io
 import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
@@ -68,11 +68,15 @@ class JsonLog:
             yield from joiner.finish()
 
 
-def opened(path: Path) -> IO[bytes]:
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
     """A file as bytes, unpacked if it is gzip, whatever its name is."""
-    file = path.open("rb")
-    packed = file.peek(2)[:2] == b"\x1f\x8b"
-    return io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file
+    with path.open("rb") as file:
+        if file.peek(2)[:2] == b"\x1f\x8b":
+            with gzip.GzipFile(fileobj=file) as unpacked:
+                yield unpacked
+        else:
+            yield file
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -8,10 +8,11 @@ Notation, (n,) each
 
 All estimators but the direct method are averages of independent terms, or ratios of such. Their
 intervals are Student's t after Hall's transformation (1992), which removes the skewness: terms are
-mostly zero and sometimes huge, and the usual interval then ends too low, as the largest weights are
-those that have not been seen yet. Where a few rounds decide, so that even this cannot be trusted,
-there is none. (The bootstrap fails in the same place, and at a price. Empirical Bernstein bounds
-hold always, but need a bound on weights that have *not* been seen, and are void at 1e6.)
+mostly zero and sometimes large, and the usual interval ends too low, as the largest weights are
+those that have not been seen yet. With six rare events and weights from 0.2 to 5 the usual 95 %
+interval holds the truth in 87 % of the cases, this one in 95 % (docs/replay.md). The bootstrap
+fails where the usual interval does, at a price; empirical Bernstein bounds hold always, but need a
+bound on weights that were *not* seen, and are void at 1e6.
 """
 
 import math
@@ -22,9 +23,7 @@ from scipy.special import stdtrit
 
 from soids.arrays import Floats, as_floats, as_share
 
-# With fewer than nine rare events no interval is given; for events of equal size these are the same.
-SKEWED = 1.0 / 3.0  # skewness over sqrt(n), at most
-DOMINANT = 1.0 / 9.0  # share of one term in the variance, at most
+DOMINANT = 0.5  # share of one term in the variance, beyond which no interval is given
 
 
 class Estimate(NamedTuple):
@@ -128,11 +127,8 @@ def mean_of(method: str, terms: Floats, confidence: float = 0.95) -> Estimate:
     scaled = off / spread
     skewness = float(np.mean(scaled**3)) / math.sqrt(size)
     dominant = float(np.max(scaled**2)) / size
-    if abs(skewness) > SKEWED or (dominant > DOMINANT and size > 1.0 / DOMINANT):
-        doubt = (
-            f"rests on a few rounds: skewness / sqrt(n) is {skewness:.2g}, one round makes up "
-            f"{dominant:.0%} of the variance"
-        )
+    if dominant > DOMINANT and size > 2:
+        doubt = f"rests on a single round, which makes up {dominant:.0%} of the variance"
         return Estimate(method, value, error, doubt=doubt)
     reach = float(stdtrit(size - 1, 0.5 + 0.5 * confidence))
     low = value - error * unskewed(reach, skewness)
