@@ -62,8 +62,8 @@ class Asked(NamedTuple):
     help="A setting of the policies of soids list that are asked for, as sparsity=5.",
 )  # fmt: skip
 @click.option(
-    "--probabilities", metavar="FIELD", default="target", show_default=True,
-    help="The field of LOG with the probabilities of the policy called target.",
+    "--probabilities", metavar="FIELD",
+    help="The field of LOG with the probabilities of the policy called target.  [default: target]",
 )  # fmt: skip
 @click.option(
     "--mode", type=click.Choice(("fixed", "rejection")), default="fixed", show_default=True,
@@ -105,7 +105,7 @@ def replay(
     form: str | None,
     features: str | None,
     torn: str,
-    probabilities: str,
+    probabilities: str | None,
     settings: tuple[str, ...],
     out: Path | None,
     as_json: bool,
@@ -125,8 +125,10 @@ def replay(
     soids replay decisions.jsonl --policy thompson --mode rejection
     """
     sys.path.append(str(Path.cwd()))  # a policy that is not ours may lie here
-    policies = asked.pop("policies") or ("logged", "uniform")
-    wish = Asked(policies, dict(map(as_setting, settings)), **asked)
+    usual = ("logged", "uniform" if probabilities is None else "target")
+    wish = Asked(asked.pop("policies") or usual, dict(map(as_setting, settings)), **asked)
+    if settings and wish.mode == "fixed" and all(name in NAMED for name in wish.policies):
+        raise click.UsageError("--set is for policies that learn: name one by --policy")
     try:
         source = find_log(log, form, features, torn, probabilities)
         with Watch() as watch, one_thread():
@@ -150,19 +152,21 @@ def replay(
 
 
 def find_log(
-    path: Path, form: str | None, features: str | None, torn: str, probabilities: str
+    path: Path, form: str | None, features: str | None, torn: str, probabilities: str | None
 ) -> Log:
     """The log in a file, read as the options say."""
     form = format_of(path) if form is None else form
     settings: dict[str, object] = {}
-    if features is not None:
-        if form not in ("obd", "dsjson"):
-            raise ValueError(f"--features is for obd and dsjson, this log is {form}")
-        settings["features"] = features
-    if form in ("soids", "dsjson"):
-        settings["torn"] = torn
-    if form in ("soids", "parquet"):
-        settings["target"] = probabilities
+    for option, value, forms in (
+        ("features", features, ("obd", "dsjson")),
+        ("torn", torn if torn != TORN[0] else None, ("soids", "dsjson")),
+        ("target", probabilities, ("soids", "parquet")),
+    ):
+        if value is not None and form not in forms:
+            flag = "--probabilities" if option == "target" else f"--{option}"
+            raise ValueError(f"{flag} is for logs of {' and '.join(forms)}, this one is {form}")
+        if value is not None:
+            settings[option] = value
     return read_log(path, form=form, **settings)
 
 
@@ -243,7 +247,8 @@ class Watch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.bars.stop()
+        if self.bars.console.is_terminal:
+            self.bars.stop()
 
     def __call__(self, stage: str) -> None:
         count = self.counts[stage] = self.counts.get(stage, 0) + 1
