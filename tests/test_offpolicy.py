@@ -176,6 +176,17 @@ def test_rewards_that_are_all_the_same_tell_no_error():
     assert "equal" in estimate.doubt
 
 
+def test_a_model_does_not_make_up_for_rewards_that_were_never_seen():
+    """No click in 160 rounds that count: the rate may still be 2 %."""
+    weights = np.where(np.arange(5000) < 160, 31.25, 0.0)
+    rewards = (np.arange(5000) >= 4900) * 1.0
+    rng = np.random.default_rng(0)
+    predicted, expected = 0.02 * rng.random(5000), 0.02 * rng.random(5000)
+    estimate = doubly_robust(weights, rewards, predicted, expected)
+    assert estimate.low is None
+    assert "too few were seen" in estimate.doubt
+
+
 # Overlap
 
 

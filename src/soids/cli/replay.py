@@ -1,9 +1,6 @@
 """``soids replay``: what a policy would have earned, told from the log of another one."""
 
-import csv
-import io
 import json
-import math
 import sys
 import time
 import tomllib
@@ -16,15 +13,13 @@ import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
-from rich.table import Table
 
-from soids.cli.deliver import framed
+from soids.cli.replay_findings import as_plain, described, show, write_findings
 from soids.cli.run import reason
 from soids.cli.whereabouts import Unusable
-from soids.files import write_whole
 from soids.logs import FORMATS, Log, format_of, read_log
 from soids.logs.jsonlines import TORN
-from soids.offpolicy import NAMED, Candidate, Estimate, Evaluation, Replayed, evaluate, learned
+from soids.offpolicy import NAMED, Candidate, Evaluation, Replayed, evaluate, learned
 from soids.offpolicy import replay as replayed
 from soids.offpolicy.overlap import FLOOR
 from soids.policies import POLICIES
@@ -133,7 +128,7 @@ def replay(
         source = find_log(log, form, features, torn, probabilities)
         with Watch() as watch, one_thread():
             found = carry_out(source, wish, watch)
-        written = [] if out is None else write(out, found)
+        written = [] if out is None else write_findings(out, found)
     except ValueError as error:
         raise Unusable(str(error)) from None
     except OSError as error:
@@ -143,7 +138,7 @@ def replay(
     if as_json:
         click.echo(json.dumps(as_plain(described(found))))
     else:
-        show(found, written, wish)
+        show(found, written, wish.confidence)
     if not all(one.reliable for one in found):
         raise SystemExit(UNRELIABLE)
 
@@ -259,139 +254,3 @@ class Watch:
                 total = None if stage == first else self.counts[first]
                 self.tasks[stage] = self.bars.add_task(escape(stage), total=total)
             self.bars.update(self.tasks[stage], completed=count)
-
-
-# What is said of it
-
-
-def show(found: Sequence[Evaluation | Replayed], written: Sequence[Path], asked: Asked) -> None:
-    """Print a table, and what the numbers do not say."""
-    console = Console(highlight=False)
-    for one in found:
-        if isinstance(one, Evaluation):
-            console.print(tabulate(one, asked))
-    several = [one for one in found if isinstance(one, Replayed)]
-    if several:
-        console.print(tabulate_replays(several, asked))
-    for one in found:
-        for remark in remarks(one):
-            console.print(remark, markup=False)
-    for path in written:
-        console.print(f"Written: {path}", markup=False, soft_wrap=True)
-
-
-def tabulate(found: Evaluation, asked: Asked) -> Table:
-    """A row a policy, a column an estimator."""
-    table = framed(
-        f"Mean reward on {found.rounds:,} rounds of {found.log}, {asked.confidence:.0%} intervals"
-    )
-    table.add_column("policy")
-    methods = ("IPS", "SNIPS", "DM", "DR")
-    for name in (*methods, "effective size", "largest weight"):
-        table.add_column(name, justify="right")
-    for report in found.reports:
-        estimates = {estimate.method: estimate for estimate in report.estimates}
-        table.add_row(
-            escape(report.label),
-            *(spelled(estimates.get(method)) for method in methods),
-            f"{report.overlap.effective:,.0f}",
-            f"{report.overlap.largest:.3g}",
-        )
-    return table
-
-
-def tabulate_replays(found: Sequence[Replayed], asked: Asked) -> Table:
-    """A row a policy that went on learning."""
-    table = framed(f"Mean reward while learning, {asked.confidence:.0%} intervals")
-    table.add_column("policy")
-    for name in ("mean reward", "rounds accepted", "of"):
-        table.add_column(name, justify="right")
-    for one in found:
-        table.add_row(
-            escape(one.label), spelled(one.estimate), f"{one.accepted:,}", f"{one.rounds:,}"
-        )
-    return table
-
-
-def spelled(estimate: Estimate | None) -> str:
-    """An estimate with its interval, if it has one."""
-    if estimate is None:
-        return "-"
-    if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:.4g}"
-    return f"{estimate.value:.4g} \\[{estimate.low:.4g}, {estimate.high:.4g}]"
-
-
-def remarks(found: Evaluation | Replayed) -> list[str]:
-    """What the numbers do not say by themselves."""
-    if isinstance(found, Replayed):
-        doubt = found.estimate.doubt
-        return [f"Not reliable: {found.label}: {doubt}."] if doubt else []
-    said = [f"The mean reward in these rounds was {found.mean_reward:.4g}."]
-    if found.trained:
-        said.append(f"The first {found.trained:,} rounds were there to learn from.")
-    if found.unrewarded:
-        said.append(f"{found.unrewarded:,} decisions have no reward and are left out.")
-    for report in found.reports:
-        for doubt in report.doubts:
-            said.append(f"Not reliable: {report.label}: {doubt}.")
-        if not report.doubts:
-            said += [
-                f"No interval: {report.label}, {estimate.method}: {estimate.doubt}."
-                for estimate in report.estimates
-                if estimate.doubt and estimate.method != "DM"
-            ]
-        said += [f"{report.label}: {remark}." for remark in report.remarks]
-    return said
-
-
-def described(found: Sequence[Evaluation | Replayed]) -> dict[str, Any]:
-    """All numbers, as one object."""
-    replays = [
-        {**one._asdict(), "estimate": one.estimate._asdict(), "reliable": one.reliable}
-        for one in found
-        if isinstance(one, Replayed)
-    ]
-    if replays:
-        return {"mode": "rejection", "policies": replays}
-    (one,) = (one for one in found if isinstance(one, Evaluation))
-    policies = [
-        {
-            "label": report.label,
-            "reliable": report.reliable,
-            "estimates": [estimate._asdict() for estimate in report.estimates],
-            "overlap": report.overlap._asdict(),
-            "doubts": list(report.doubts),
-            "remarks": list(report.remarks),
-        }
-        for report in one.reports
-    ]
-    return {"mode": "fixed", **one._asdict(), "reports": None, "policies": policies}
-
-
-def as_plain(value: Any) -> Any:
-    """A value as JSON has it, which knows no NaN."""
-    if isinstance(value, dict):
-        return {name: as_plain(one) for name, one in value.items() if name != "reports"}
-    if isinstance(value, list):
-        return [as_plain(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def write(out: Path, found: Sequence[Evaluation | Replayed]) -> list[Path]:
-    """All numbers as JSON, the estimates as CSV."""
-    out.mkdir(parents=True, exist_ok=True)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["policy", *Estimate._fields])
-    for one in found:
-        pairs = (
-            [(one.label, one.estimate)]
-            if isinstance(one, Replayed)
-            else [(report.label, e) for report in one.reports for e in report.estimates]
-        )
-        writer.writerows([label, *estimate] for label, estimate in pairs)
-    paths = out / "replay.csv", out / "replay.json"
-    write_whole(paths[0], text.getvalue().encode())
-    write_whole(paths[1], json.dumps(as_plain(described(found)), indent=1).encode())
-    return list(paths)

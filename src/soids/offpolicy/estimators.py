@@ -96,7 +96,12 @@ def doubly_robust(
     """
     arrays = paired(weights=weights, rewards=rewards, predicted=predicted, expected=expected)
     weights, rewards, predicted, expected = arrays
-    return mean_of("DR", expected + weights * (rewards - predicted), confidence)
+    estimate = mean_of("DR", expected + weights * (rewards - predicted), confidence)
+    counted = rewards[weights > 0.0]
+    if not len(counted) or (np.ptp(counted) == 0.0 and np.ptp(rewards) > 0.0):
+        # The model's mistakes then look small because none was seen, not because there are none.
+        return estimate.without_interval("all rewards that count are equal: too few were seen")
+    return estimate
 
 
 def paired(**arrays: Floats) -> tuple[Floats, ...]:

@@ -87,18 +87,21 @@ def evaluate(
 
     targets = [one.prepare(training(one.label) if one.learns else ()) for one in candidates]
     model = fit_model(testing("fitting the model"))
-    ledgers = [Tally() for _ in targets]
-    rewards = array("d")
+    tallies = [Tally() for _ in targets]
+    rewards, lines = array("d"), array("q")
     for place, (entry, reward) in enumerate(testing("evaluating")):
         promised = None if isinstance(model, str) else model.predict(place, entry.features)
         rewards.append(reward)
-        for target, tally in zip(targets, ledgers, strict=True):
+        lines.append(entry.line)
+        for target, tally in zip(targets, tallies, strict=True):
             tally.note(entry, placed(target, entry, log), promised)
-    seen = np.array(rewards)
-    reports = [
-        tally.report(one.label, target, log, seen, model, confidence, floor)
-        for one, target, tally in zip(candidates, targets, ledgers, strict=True)
-    ]
+    seen = np.frombuffer(rewards)
+    reports = []
+    for one, target, tally in zip(candidates, targets, tallies, strict=True):
+        report = tally.report(one.label, target, seen, model, confidence, floor)
+        where = f", {log.unit} {lines[report.overlap.largest_at]}"
+        remarks = [remark + where for remark in report.overlap.remarks()]
+        reports.append(report._replace(remarks=(*remarks, *report.remarks)))
     return Evaluation(
         log.name, trained, total - trained, unrewarded, float(seen.mean()), tuple(reports)
     )
@@ -139,12 +142,10 @@ class Tally:
     def __init__(self) -> None:
         self.weights, self.unseen = array("d"), array("d")
         self.predicted, self.expected = array("d"), array("d")
-        self.lines = array("q")
         self.whole = True  # the masses of all actions are known in every round
 
     def note(self, entry: Entry, masses: Floats | float, promised: Floats | None) -> None:
         """Add a round."""
-        self.lines.append(entry.line)
         if not isinstance(masses, np.ndarray):
             self.whole = False
             self.weights.append(masses / entry.propensity)
@@ -160,25 +161,23 @@ class Tally:
         self,
         label: str,
         target: Target,
-        log: Log,
         rewards: Floats,
         model: RewardModel | str,
         confidence: float,
         floor: float,
     ) -> Report:
         """What the rounds say of the target."""
-        weights = np.array(self.weights)
+        weights = np.frombuffer(self.weights)
         complete = len(self.unseen) == len(weights)
-        seen = overlap(weights, np.array(self.unseen) if complete else None)
+        seen = overlap(weights, np.frombuffer(self.unseen) if complete else None)
         doubts = seen.doubts(floor)
         estimates = [ips(weights, rewards, confidence), snips(weights, rewards, confidence)]
-        where = f"{log.unit} {self.lines[seen.largest_at]}"
-        remarks = [f"{remark}, {where}" for remark in seen.remarks()]
+        remarks = []
         if isinstance(model, str) or not self.whole:
             why = model if isinstance(model, str) else "only what was chosen has a probability"
             remarks.append(f"no DM and DR: {why}")
         else:
-            predicted, expected = np.array(self.predicted), np.array(self.expected)
+            predicted, expected = np.frombuffer(self.predicted), np.frombuffer(self.expected)
             robust = doubly_robust(weights, rewards, predicted, expected, confidence)
             estimates += [direct(expected), robust]
         if isinstance(target, Fixed) and target.estimated:
