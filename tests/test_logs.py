@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import subprocess
+import sys
+import time
 import tracemalloc
 
 import numpy as np
@@ -96,6 +99,24 @@ def test_a_torn_last_line_is_refused_or_skipped(path):
         LogWriter(path, sets={"home": np.eye(2)})
     with pytest.raises(ValueError, match="torn must be one of"):
         JsonLog(path, torn="maybe")
+
+
+def test_a_killed_writer_leaves_all_but_its_last_line(path):
+    writes = f"""
+from soids.logs import LogWriter
+log = LogWriter({str(path)!r})
+print("open", flush=True)
+for i in range(10**9):
+    log.decide(i, actions=5, chosen=i % 5, propensity=0.2, reward=1.0)
+"""
+    with subprocess.Popen([sys.executable, "-c", writes], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        while path.stat().st_size < 100_000:
+            time.sleep(0.01)
+        process.kill()
+    entries = list(JsonLog(path, torn="skip"))
+    assert [entry.id for entry in entries] == [str(i) for i in range(len(entries))]
+    assert len(entries) > 100
 
 
 def test_only_the_last_line_can_be_torn(path):

@@ -142,7 +142,13 @@ def clicks(rounds, rng):
     return target[chosen] / law[chosen], clicked, float(target @ rates)
 
 
-@pytest.mark.parametrize("estimator", [ips, snips])
+def corrected(weights, rewards):
+    """Doubly robust, with a model that says the same of everything."""
+    same = np.full(len(rewards), 0.015)
+    return doubly_robust(weights, rewards, same, same)
+
+
+@pytest.mark.parametrize("estimator", [ips, snips, corrected])
 def test_intervals_hold_the_truth_as_often_as_they_say(estimator):
     """1000 logs of 1000 rounds, some 16 clicks each: the usual interval fails one time in ten.
 

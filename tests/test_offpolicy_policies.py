@@ -177,3 +177,17 @@ def test_thompsons_policy_told_from_the_random_log_agrees_with_its_clicks(campai
     truth = earned.reports[0].estimates[0]
     for estimate in found.reports[0].estimates[:2]:
         assert abs(estimate.value - truth.value) <= 3 * math.hypot(estimate.error, truth.error)
+
+
+@needs_obd
+def test_a_weight_of_a_million_in_a_real_log_is_handled_and_flagged():
+    log = OpenBanditLog(OBD / "bts" / "women.csv.gz")
+    rare = min(log, key=lambda entry: entry.propensity)
+    assert rare.propensity == 1e-6
+    always = Candidate("rare", lambda rounds: lambda entry: np.eye(46)[rare.chosen])
+    report = evaluate(log, [always]).reports[0]
+    assert report.overlap.largest == pytest.approx(1e6)
+    assert not report.reliable
+    assert f"line {rare.line}" in report.remarks[0]
+    assert all(math.isfinite(estimate.value) for estimate in report.estimates)
+    assert all(estimate.low is None for estimate in report.estimates)

@@ -42,7 +42,7 @@ def tabulate(found: Evaluation, confidence: float) -> Table:
         table.add_column(name)
     interval = f"{confidence:.0%} interval"
     for name in ("mean reward", interval, "effective size", "largest weight"):
-        table.add_column(name, justify="right", no_wrap=name == interval)
+        table.add_column(name, justify="right", no_wrap=name in ("mean reward", interval))
     for report in found.reports:
         seen = report.overlap
         beside = escape(report.label), f"{seen.effective:,.0f}", f"{seen.largest:.3g}"

@@ -22,6 +22,7 @@ from soids.arrays import LARGEST, Floats, as_actions, as_count, as_floats, as_nu
 FORMAT = "soids log"
 VERSION = 1
 SMALLEST_PROPENSITY = 1e-12  # weights stay below 1e12: their cubes and sums are far from overflow
+MOST_INDICATORS = 5000  # of a set without features, which take 200 MB
 ROUNDING = 1e-5  # by which probabilities may miss 1: they are often written in single precision
 
 
@@ -59,6 +60,10 @@ class Entry(NamedTuple):
 @lru_cache(maxsize=64)
 def indicators(count: int) -> Floats:  # (K, K)
     """Actions of which nothing is known but that they differ."""
+    if count > MOST_INDICATORS:
+        raise ValueError(
+            f"{count} actions are too many to be told apart by number: log their features"
+        )
     return as_actions(np.eye(count), count)
 
 
