@@ -28,7 +28,8 @@ class FrameLog:
     a set for each (n, K, d). Without ``actions`` it may hold labels: the actions are then all that
     occur, in order. Without ``chosen`` a log can only say what its own policy, or a ``target``, is
     worth. ``probabilities`` and ``target`` name a column for each action; ``target`` may also name
-    one, with the probability of the action that was chosen.
+    one, with the probability of the action that was chosen. A reward that never came is None (null);
+    NaN is refused.
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"item": ["a", "b"], "p": [0.5, 0.5], "click": [0, 1]})
