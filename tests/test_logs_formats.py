@@ -148,6 +148,22 @@ def test_items_must_be_there_and_whole(obd):
         list(OpenBanditLog(obd))
 
 
+def test_no_damage_of_a_byte_of_either_file_is_worse_than_a_refusal(obd):
+    rng = np.random.default_rng(0)
+    for path in (obd, obd.with_name("men_item_context.csv")):
+        whole = path.read_bytes()
+        refused = 0
+        for place in range(len(whole)):
+            for damaged in (whole[:place], whole[:place] + rng.bytes(1) + whole[place + 1 :]):
+                path.write_bytes(damaged)
+                try:
+                    list(OpenBanditLog(obd, features="context"))
+                except ValueError as error:
+                    refused += "\n" not in str(error) and str(error).startswith("men")
+        path.write_bytes(whole)
+        assert refused > len(whole)
+
+
 # VW's dsjson
 
 EVENT = {
@@ -274,6 +290,20 @@ def test_bad_rows_of_a_frame_are_refused(change, message, frames):
     with pytest.raises(LogError) as error:
         list(FrameLog(frames(columns), chosen="arm", actions=2))
     assert message in str(error.value)
+
+
+def test_what_is_no_frame_is_refused():
+    with pytest.raises(ValueError, match="frame must be a DataFrame in memory"):
+        FrameLog([1, 2, 3])
+    polars = pytest.importorskip("polars")
+    with pytest.raises(ValueError, match="got LazyFrame"):
+        FrameLog(polars.LazyFrame({"reward": [1.0]}))
+
+
+def test_without_narwhals_the_remedy_is_told(monkeypatch):
+    hide("narwhals", monkeypatch)
+    with pytest.raises(ImportError, match=r"pip install 'soids\[logs\]'"):
+        FrameLog(None)
 
 
 def test_columns_must_exist(frames):

@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 
+import members
 from realdata import DATA
 from soids import POLICIES, LinTS, Uniform
 from soids.logs import OpenBanditLog, rewarded
 from soids.offpolicy import NAMED, Candidate, evaluate, learned, replay
-from soids.offpolicy.targets import Fixed, instructed
+from soids.offpolicy.targets import SCHEDULED, Fixed, instructed
 from some_logs import made_log
 
 OBD = DATA / "obd"
@@ -128,6 +129,34 @@ def test_replay_with_few_agreements_gives_no_interval():
     assert found.accepted < 100
     assert not found.reliable
     assert "accepted" in found.estimate.doubt
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_policy_can_be_replayed(name):
+    log = made_log(150)
+    policies = []
+
+    def make(dimension):
+        policies.append(members.make(name, None, dimension, noise=0.3))
+        return policies[-1]
+
+    found = replay(log, name, make, np.random.default_rng(0))
+    assert 0 < found.accepted < 150
+    assert policies[0].ledger.decisions == found.accepted
+
+
+@pytest.mark.parametrize("name", [name for name, one in POLICIES.items() if one not in SCHEDULED])
+def test_every_policy_without_a_plan_can_be_taught(name):
+    log = made_log(60)
+    mind = np.random.default_rng(0)
+
+    def make(dimension):
+        return members.make(name, None, dimension, noise=0.3)
+
+    fixed = Fixed(instructed(rewarded(log), make, mind), mind, 20)
+    masses = fixed(log.entries[0])
+    assert masses.sum() == pytest.approx(1.0)
+    assert masses.min() >= 0.0
 
 
 # Real logs

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from soids.arrays import Floats, as_count, as_floats
@@ -28,7 +27,7 @@ class FrameLog:
     a set for each (n, K, d). Without ``actions`` it may hold labels: the actions are then all that
     occur, in order. Without ``chosen`` a log can only say what its own policy, or a ``target``, is
     worth. ``probabilities`` and ``target`` name a column for each action; ``target`` may also name
-    one, with the probability of the action that was chosen. A reward that never came is None (null);
+    one, with the probability of the action that was chosen. A reward that never came is null;
     NaN is refused.
 
     >>> import pandas
@@ -55,7 +54,7 @@ class FrameLog:
         time: str | None = None,
         policy: str | None = None,
     ) -> None:
-        self.frame = nw.from_native(frame, eager_only=True)
+        self.frame = as_frame(frame)
         self.reward, self.propensity = self._column(reward), self._column(propensity)
         self.id, self.time, self.policy = (
             None if name is None else self._column(name) for name in (id, time, policy)
@@ -127,3 +126,18 @@ class FrameLog:
         if sets.ndim == 3 and len(sets) == len(self.reward):
             return values, sets
         return values, as_set(sets, "actions", None)
+
+
+def as_frame(frame: object) -> Any:
+    """Any DataFrame in the one way that narwhals shows them all."""
+    try:
+        import narwhals
+    except ImportError:
+        raise ImportError("DataFrames need narwhals: pip install 'soids[logs]'") from None
+    try:
+        return narwhals.from_native(frame, eager_only=True)
+    except TypeError:
+        kind = type(frame).__name__
+        raise ValueError(
+            f"frame must be a DataFrame in memory (pandas, polars, pyarrow), got {kind}"
+        ) from None

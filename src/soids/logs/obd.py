@@ -15,9 +15,8 @@ and is left out.
 
 import csv
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +28,6 @@ from soids.logs.records import (
     as_reward,
     as_time,
     located,
-    wrong,
 )
 
 NEEDED = ("item_id", "position", "click", "propensity_score")
@@ -56,7 +54,7 @@ class OpenBanditLog:
         sets = [placed(base, position) for position in range(POSITIONS)]
         line = 1
         with located(self.name, self.unit, lambda: line):
-            for line, row in rows(self.path):
+            for line, row in rows(self.path, NEEDED):
                 position = as_count(whole(row, "position"), "position", 1, POSITIONS) - 1
                 actions = sets[position]
                 if self.features == "context":
@@ -86,23 +84,32 @@ def beside(path: Path) -> Path:
     raise ValueError(f"{path.name} must have its items beside it, there is no {names}")
 
 
-def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file as dictionaries, with their lines."""
-    lines = text_lines(path)
-    _, first = next(lines, (1, ""))
-    names = next(csv.reader([first]), [])
-    missing = [name for name in NEEDED if name not in names]
-    if missing:
-        raise wrong(path.name, "line", 1, f"columns must include {', '.join(missing)}")
-    for line, text in lines:
-        if not text.strip():
-            continue
-        fields = next(csv.reader([text]))
-        if len(fields) != len(names):
-            why = f"must have {len(names)} fields as the first line, got {len(fields)}"
-            cut = "" if text.endswith("\n") else ": the file is cut off"
-            raise wrong(path.name, "line", line, why + cut)
-        yield line, dict(zip(names, fields, strict=True))
+def rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a CSV file as dictionaries, with their lines; no field holds an end of line."""
+    names: list[str] = []
+    for line, text in text_lines(path):
+        with located(path.name, "line", line):
+            fields = split(text)
+            if line == 1:
+                names = fields
+                missing = [name for name in needed if name not in names]
+                if missing:
+                    raise ValueError(f"columns must include {', '.join(missing)}")
+            elif fields and len(fields) != len(names):
+                cut = "" if text.endswith("\n") else ": the file is cut off"
+                raise ValueError(
+                    f"must have {len(names)} fields as the first line, got {len(fields)}{cut}"
+                )
+        if line > 1 and fields:
+            yield line, dict(zip(names, fields, strict=True))
+
+
+def split(text: str) -> list[str]:
+    """The fields of a line; none, if it is blank."""
+    try:
+        return next(csv.reader([text])) if text.strip() else []
+    except csv.Error as error:
+        raise ValueError(f"must be CSV: {error}") from None
 
 
 def number(row: dict[str, str], name: str) -> float:
@@ -136,32 +143,28 @@ def placed(base: Floats, position: int) -> Floats:  # (K, d)
     return as_actions(np.column_stack([base, where]), base.shape[1] + POSITIONS)
 
 
-class Column(NamedTuple):
-    """A column of the items: numbers, or codes."""
+def encoded(values: list[str]) -> Floats:  # (K, 1), or (K, number of codes)
+    """Numbers as they are, or an indicator for every code."""
+    try:
+        return np.array(values, dtype=np.float64)[:, None]
+    except ValueError:
+        codes = sorted(set(values))
+        return np.array([[float(value == code) for code in codes] for value in values])
 
-    name: str
-    values: list[str]
 
-    def encoded(self) -> Floats:  # (K, 1) or (K, number of codes)
-        """Numbers as they are, an indicator for every code."""
-        try:
-            return np.array(self.values, dtype=np.float64)[:, None]
-        except ValueError:
-            codes = sorted(set(self.values))
-            return np.array([[float(value == code) for code in codes] for value in self.values])
+def whole_at(path: Path, line: int, row: dict[str, str]) -> int:
+    """The number of an item."""
+    with located(path.name, "line", line):
+        return whole(row, "item_id")
 
 
 def read_items(path: Path) -> Floats:  # (K, d)
     """The features of the items, in the order of their numbers."""
-    with path.open(encoding="utf-8", newline="") as file:
-        table = list(csv.DictReader(file))
-    try:
-        table.sort(key=lambda row: int(row["item_id"]))
-        numbers = [int(row["item_id"]) for row in table]
-    except (KeyError, ValueError, TypeError):
-        raise ValueError(f"{path.name} must have whole numbers in a column item_id") from None
+    table = [(whole_at(path, line, row), row) for line, row in rows(path, ("item_id",))]
+    table.sort(key=lambda pair: pair[0])
+    numbers = [item for item, _ in table]
     if not table or numbers != list(range(len(table))):
         raise ValueError(f"{path.name} must hold the items 0, 1, ... once each, got {numbers[:9]}")
-    names = [name for name in table[0] if name.startswith("item_feature")]
-    columns = [Column(name, [row[name] for row in table]).encoded() for name in names]
+    names = [name for name in table[0][1] if name.startswith("item_feature")]
+    columns = [encoded([row[name] for _, row in table]) for name in names]
     return np.column_stack(columns) if columns else np.eye(len(table))
