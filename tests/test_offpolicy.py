@@ -314,6 +314,30 @@ def test_a_target_that_is_missing_is_said_with_its_line():
         evaluate(made_log(), [NAMED["target"]])
 
 
+@pytest.mark.parametrize(
+    ("masses", "message"),
+    [
+        (np.full(5, 0.3), "list, line 2: the target's probabilities must sum to 1, got 1.5"),
+        (np.array([1.5, -0.5, 0, 0, 0]), "the least -0.5"),
+        (np.full(4, 0.25), "the target must have 5 probabilities"),
+    ],
+)
+def test_a_target_must_be_a_distribution(masses, message):
+    with pytest.raises(LogError, match=message):
+        evaluate(made_log(), [Candidate("odd", lambda rounds: lambda entry: masses)])
+
+
+def test_a_log_that_grows_is_read_as_far_as_it_went():
+    class Growing(Listed):
+        def __iter__(self):
+            yield from list(self.entries)
+            self.entries.append(self.entries[-1]._replace(reward=1e6))
+
+    found = evaluate(Growing(made_log(200).entries), [NAMED["uniform"]])
+    assert found.rounds == found.reports[0].overlap.rounds == 200
+    assert abs(found.reports[0].estimates[3].value) < 10.0
+
+
 def test_a_frame_is_evaluated_in_one_call():
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)

@@ -1,6 +1,7 @@
 """Policies evaluated on one log, side by side, with what speaks against believing it.
 
-The log is read several times and never held: of each round four numbers stay in memory.
+The log is read several times and never held: of each round a few numbers stay in memory. A
+log that grows meanwhile is read as far as it went at first.
 """
 
 from array import array
@@ -12,6 +13,7 @@ import numpy as np
 
 from soids.arrays import Floats, as_number, as_share
 from soids.logs import Entry, Log, LogError, rewarded
+from soids.logs.records import ROUNDING, located
 from soids.offpolicy.estimators import Estimate, direct, doubly_robust, ips, snips
 from soids.offpolicy.models import RewardModel, fit_model
 from soids.offpolicy.overlap import FLOOR, Overlap, overlap
@@ -83,7 +85,7 @@ def evaluate(
         return watched(islice(rewarded(log), trained), f"training {label}", on_round)
 
     def testing(stage: str) -> Iterator[tuple[Entry, float]]:
-        return watched(islice(rewarded(log), trained, None), stage, on_round)
+        return watched(islice(rewarded(log), trained, total), stage, on_round)
 
     targets = [one.prepare(training(one.label) if one.learns else ()) for one in candidates]
     model = fit_model(testing("fitting the model"))
@@ -130,10 +132,22 @@ def watched(
 
 def placed(target: Target, entry: Entry, log: Log) -> Floats | float:
     """What a target says of an entry; what is wrong with that is said with its place."""
-    try:
-        return target(entry)
-    except ValueError as error:
-        raise LogError(f"{log.name}, {log.unit} {entry.line}: {error}") from None
+    with located(log.name, log.unit, entry.line):
+        masses = target(entry)
+        if isinstance(masses, np.ndarray):
+            check_law(masses, entry.offered)
+        return masses
+
+
+def check_law(masses: Floats, offered: int | None) -> None:
+    """Refuse what is no distribution over the actions on offer."""
+    if offered is not None and masses.shape != (offered,):
+        raise ValueError(f"the target must have {offered} probabilities, got {masses.shape}")
+    if masses.min() < 0.0 or abs(float(masses.sum()) - 1.0) > ROUNDING:
+        raise ValueError(
+            f"the target's probabilities must sum to 1, got {masses.sum():.6g}, "
+            f"the least {masses.min():.3g}"
+        )
 
 
 class Tally:
