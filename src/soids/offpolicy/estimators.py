@@ -11,8 +11,8 @@ intervals are Student's t after Hall's transformation (1992), which removes the 
 mostly zero and sometimes large, and the usual interval ends too low, as the largest weights are
 those that have not been seen yet. With nine rare events and weights from 0.2 to 5 the usual 95 %
 interval of IPS holds the truth in 86 % of the cases, this one, where given, in 94 %
-(docs/replay.md). A studentised bootstrap is as accurate to this order, but draws; empirical Bernstein
-bounds hold always, but need a bound on weights that were *not* seen, and are void at 1e6.
+(docs/replay.md). A studentised bootstrap is as accurate to this order, but draws; empirical
+Bernstein bounds hold always, but need a bound on weights that were *not* seen, and are void at 1e6.
 """
 
 import math
