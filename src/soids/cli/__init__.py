@@ -5,6 +5,7 @@ import click
 from soids.cli.bench import bench
 from soids.cli.bound import bound
 from soids.cli.inspect import inspect
+from soids.cli.replay import replay
 from soids.cli.reproduce import reproduce
 from soids.cli.results import listing, plot, table
 from soids.cli.run import run
@@ -16,5 +17,5 @@ def main() -> None:
     """Decide again and again, with many features and few samples."""
 
 
-for command in (bench, bound, inspect, listing, plot, reproduce, run, table):
+for command in (bench, bound, inspect, listing, plot, replay, reproduce, run, table):
     main.add_command(command)

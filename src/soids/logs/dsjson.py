@@ -1,0 +1,173 @@
+"""VW's dsjson: contextual bandit logs of Vowpal Wabbit and the services around it.
+
+    {"_label_cost": -1, "_label_probability": 0.8, "_label_Action": 1, "_labelIndex": 0,
+     "EventId": "17", "Timestamp": "2026-01-01T00:00:00Z", "a": [1, 2], "p": [0.8, 0.2],
+     "c": {"User": {"age": 30, "city": "Rome"}, "_multi": [{"Item": {"id": "x"}}, ...]}}
+
+``a`` lists the actions from 1, the chosen one first; ``p`` their probabilities; the reward is the
+cost with its sign turned. Features keep their names, nothing is hashed: ``Item.price`` is a number,
+``Item.id=x`` an indicator. Two ways to see an action:
+    actions  its own features only
+    crossed  these, and each of them times each feature of the context (``c`` outside ``_multi``):
+             what a linear policy needs for its choice to depend on the context
+Names are gathered in a first pass over the file.
+"""
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from soids.arrays import Floats, as_count, as_number
+from soids.logs.joining import Joiner
+from soids.logs.jsonlines import json_lines
+from soids.logs.records import (
+    Entry,
+    as_id,
+    as_probabilities,
+    as_propensity,
+    as_set,
+    as_time,
+    located,
+    needed,
+)
+
+FEATURES = ("actions", "crossed")
+MOST_COLUMNS = 20_000  # a set of 100 actions then takes 16 MB
+
+
+class DsjsonLog:
+    """A file of VW's dsjson; read as a stream, twice."""
+
+    unit = "line"
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, features: str = "actions", torn: str = "refuse"
+    ) -> None:
+        if features not in FEATURES:
+            raise ValueError(f"features must be one of {', '.join(FEATURES)}, got {features!r}")
+        self.path = Path(path)
+        self.name = self.path.name
+        self.features, self.skip_torn = features, torn == "skip"
+        self._columns: dict[str, int] | None = None
+
+    def __iter__(self) -> Iterator[Entry]:
+        columns = self.columns()
+        joiner, line = Joiner(), 1
+        with located(self.name, self.unit, lambda: line):
+            for line, record in self._events():
+                entry = as_decision(record, self._set_of(record, columns), line)
+                if joiner.decide(entry):
+                    yield entry
+            yield from joiner.finish()
+
+    def columns(self) -> dict[str, int]:
+        """The place of every feature, by name, in the order in which they first occur."""
+        if self._columns is None:
+            columns: dict[str, int] = {}
+            for line, record in self._events():
+                with located(self.name, self.unit, line):
+                    for action in self._actions_of(record):
+                        for name in action:
+                            columns.setdefault(name, len(columns))
+                    if len(columns) > MOST_COLUMNS:
+                        raise ValueError(
+                            f"the file has more than {MOST_COLUMNS} features so far: drop those "
+                            "that are names, or do not cross them"
+                        )
+            self._columns = columns
+        return self._columns
+
+    def _events(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        for line, record in json_lines(self.path, skip_torn=self.skip_torn):
+            if "c" in record:  # other lines, such as rewards that came too late, decide nothing
+                yield line, record
+
+    def _actions_of(self, record: dict[str, Any]) -> list[dict[str, float]]:
+        context = record["c"]
+        offered = context.get("_multi") if isinstance(context, dict) else None
+        if not isinstance(offered, list) or not offered:
+            raise ValueError("c must hold the actions in a list _multi")
+        if "_slots" in context:
+            raise ValueError("c must hold one decision, got _slots: those are not read")
+        actions = [flattened(action) for action in offered]
+        if self.features == "crossed":
+            shared = flattened({name: part for name, part in context.items() if name != "_multi"})
+            for action in actions:
+                own = list(action.items())
+                action.update(
+                    {f"{theirs}*{mine}": x * y for theirs, x in shared.items() for mine, y in own}
+                )
+        return actions
+
+    def _set_of(self, record: dict[str, Any], columns: dict[str, int]) -> Floats | int:
+        if not columns:
+            return len(record["c"]["_multi"])
+        described = self._actions_of(record)
+        actions = np.zeros((len(described), len(columns)))
+        for row, action in zip(actions, described, strict=True):
+            row[[columns[name] for name in action]] = list(action.values())
+        return as_set(actions, "c._multi", None)
+
+
+def as_decision(record: dict[str, Any], actions: Floats | int, line: int) -> Entry:
+    """The decision in a line, checked."""
+    count = len(actions) if isinstance(actions, np.ndarray) else actions
+    if as_number(record.get("pdrop", 0.0), "pdrop") != 0.0:
+        raise ValueError(
+            f"pdrop must be 0, got {record['pdrop']}: dropped events are not made up for"
+        )
+    order = needed(record, "a")
+    if not isinstance(order, list) or sorted(order) != list(range(1, count + 1)):
+        raise ValueError(f"a must list the actions 1..{count} once each, got {order!r:.60}")
+    chosen = as_count(order[0], "a[0]") - 1
+    label = record.get("_label_Action")
+    if label is not None and label != chosen + 1:
+        raise ValueError(f"_label_Action must be a[0], {chosen + 1}, got {label!r}")
+    given = record.get("p")
+    probabilities = None
+    if given is not None:
+        listed = as_probabilities(given, count, "p")
+        probabilities = np.empty(count)
+        probabilities[np.array(order) - 1] = listed
+        probabilities.flags.writeable = False
+    propensity = record.get("_label_probability")
+    if propensity is None and probabilities is not None:
+        propensity = float(probabilities[chosen])
+    elif probabilities is not None:
+        told = float(probabilities[chosen])
+        if not math.isclose(as_number(propensity, "_label_probability"), told, rel_tol=1e-3):
+            raise ValueError(f"_label_probability must be p[0], {told:g}, got {propensity}")
+    if propensity is None:
+        raise ValueError("_label_probability (or p) must be there: without it nothing follows")
+    cost = record.get("_label_cost")
+    learned = cost is not None and not record.get("_skipLearn", False)
+    return Entry(
+        as_id(record.get("EventId") or str(line)), actions, chosen, as_propensity(propensity),
+        -as_number(cost, "_label_cost") if learned else None,
+        probabilities, time=as_time(record.get("Timestamp")), line=line,
+    )  # fmt: skip
+
+
+def flattened(part: object, name: str = "") -> dict[str, float]:
+    """Features by name: numbers as they are, texts as indicators; what begins with _ is none."""
+    if isinstance(part, dict):
+        inside: dict[str, float] = {}
+        for key, value in part.items():
+            if not key.startswith("_"):
+                inside |= flattened(value, f"{name}.{key}" if name else key)
+        return inside
+    if isinstance(part, list):
+        inside = {}
+        for place, value in enumerate(part):
+            numbered = isinstance(value, int | float) and not isinstance(value, bool)
+            inside |= flattened(value, f"{name}[{place}]" if numbered else name)
+        return inside
+    if part is None:
+        return {}
+    if isinstance(part, str):
+        return {f"{name}={part}": 1.0}
+    return {name: float(as_number(int(part) if isinstance(part, bool) else part, name))}

@@ -1,0 +1,143 @@
+"""A DataFrame as a log: pandas, polars or any that narwhals knows; a row a decision."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from soids.arrays import Floats, as_count, as_floats
+from soids.logs.joining import Joiner
+from soids.logs.records import (
+    Entry,
+    as_id,
+    as_probabilities,
+    as_propensity,
+    as_reward,
+    as_set,
+    as_share_of_one,
+    as_time,
+    located,
+)
+
+
+class FrameLog:
+    """The rows of a DataFrame as logged decisions; arguments in quotes name its columns.
+
+    ``chosen`` holds indices of ``actions``, which is their number, one set (K, d) for all rows, or
+    a set for each (n, K, d). Without ``actions`` it may hold labels: the actions are then all that
+    occur, in order. Without ``chosen`` a log can only say what its own policy, or a ``target``, is
+    worth. ``probabilities`` and ``target`` name a column for each action; ``target`` may also name
+    one, with the probability of the action that was chosen. A reward that never came is null;
+    NaN is refused.
+
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"item": ["a", "b"], "p": [0.5, 0.5], "click": [0, 1]})
+    >>> log = FrameLog(frame, reward="click", propensity="p", chosen="item")
+    >>> [(entry.chosen, entry.reward) for entry in log]
+    [(0, 0.0), (1, 1.0)]
+    """
+
+    name = "the frame"
+    unit = "row"
+
+    def __init__(
+        self,
+        frame: Any,
+        *,
+        reward: str = "reward",
+        propensity: str = "propensity",
+        chosen: str | None = None,
+        actions: int | object = None,
+        probabilities: Sequence[str] | None = None,
+        target: str | Sequence[str] | None = None,
+        id: str | None = None,
+        time: str | None = None,
+        policy: str | None = None,
+    ) -> None:
+        self.frame = as_frame(frame)
+        self.reward, self.propensity = self._column(reward), self._column(propensity)
+        self.id, self.time, self.policy = (
+            None if name is None else self._column(name) for name in (id, time, policy)
+        )
+        self.chosen, self.actions = self._choices(chosen, actions)
+        self.probabilities = None if probabilities is None else self._table(probabilities)
+        self.target: list[Any] | Floats | None = None
+        if isinstance(target, str):
+            self.target = self._column(target)
+        elif target is not None:
+            self.target = self._table(target)
+
+    def __iter__(self) -> Iterator[Entry]:
+        joiner, row = Joiner(), 1
+        with located(self.name, self.unit, lambda: row):
+            for row in range(1, len(self.reward) + 1):
+                entry = self._entry(row - 1)
+                if joiner.decide(entry):
+                    yield entry
+            yield from joiner.finish()
+
+    def _entry(self, i: int) -> Entry:
+        actions, chosen, probabilities = self.actions, 0, None
+        target: Floats | float | None = None
+        if isinstance(actions, np.ndarray) and actions.ndim == 3:
+            actions = as_set(actions[i], "actions", None)
+        count = len(actions) if isinstance(actions, np.ndarray) else actions
+        if self.chosen is not None and count is not None:
+            chosen = as_count(self.chosen[i], "chosen", 0, count - 1)
+        if self.probabilities is not None:
+            probabilities = as_probabilities(self.probabilities[i], count or 0, "probabilities")
+        if isinstance(self.target, np.ndarray):
+            target = as_probabilities(self.target[i], count or 0, "target")
+        elif self.target is not None:
+            target = as_share_of_one(self.target[i], "target")
+        reward = self.reward[i]
+        return Entry(
+            as_id(str(i + 1) if self.id is None else self.id[i]), actions, chosen,
+            as_propensity(self.propensity[i]), None if reward is None else as_reward(reward),
+            probabilities, target, None if self.time is None else as_time(self.time[i]),
+            "" if self.policy is None else str(self.policy[i]), i + 1,
+        )  # fmt: skip
+
+    def _column(self, name: str) -> list[Any]:
+        if name not in self.frame.columns:
+            known = ", ".join(map(str, self.frame.columns[:20]))
+            raise ValueError(f"the frame must have a column {name!r}, it has {known}")
+        values: list[Any] = self.frame[name].to_list()
+        return values
+
+    def _table(self, names: Sequence[str]) -> Floats:  # (n, K)
+        table: Floats = np.array([self._column(name) for name in names], dtype=np.float64).T
+        return table
+
+    def _choices(
+        self, chosen: str | None, actions: object
+    ) -> tuple[list[Any] | None, Floats | int | None]:
+        values = None if chosen is None else self._column(chosen)
+        if actions is None:
+            if values is None:
+                return None, None
+            labels = {label: k for k, label in enumerate(sorted(set(values)))}
+            return [labels[value] for value in values], len(labels)
+        if values is None:
+            raise ValueError("chosen must name a column when actions are given, got None")
+        if isinstance(actions, int):
+            return values, as_count(actions, "actions")
+        sets = as_floats(actions, "actions")
+        if sets.ndim == 3 and len(sets) == len(self.reward):
+            return values, sets
+        return values, as_set(sets, "actions", None)
+
+
+def as_frame(frame: object) -> Any:
+    """Any DataFrame in the one way that narwhals shows them all."""
+    try:
+        import narwhals
+    except ImportError:
+        raise ImportError("DataFrames need narwhals: pip install 'soids[logs]'") from None
+    try:
+        return narwhals.from_native(frame, eager_only=True)
+    except TypeError:
+        kind = type(frame).__name__
+        raise ValueError(
+            f"frame must be a DataFrame in memory (pandas, polars, pyarrow), got {kind}"
+        ) from None

@@ -1,0 +1,25 @@
+"""What a policy would have earned, told from the log of another one."""
+
+from soids.offpolicy.estimators import Estimate, direct, doubly_robust, ips, snips
+from soids.offpolicy.evaluation import Evaluation, Report, evaluate
+from soids.offpolicy.overlap import Overlap, overlap
+from soids.offpolicy.rejection import Replayed, replay
+from soids.offpolicy.targets import NAMED, Candidate, learned
+
+__all__ = [
+    "NAMED",
+    "Candidate",
+    "Estimate",
+    "Evaluation",
+    "Overlap",
+    "Replayed",
+    "Report",
+    "direct",
+    "doubly_robust",
+    "evaluate",
+    "ips",
+    "learned",
+    "overlap",
+    "replay",
+    "snips",
+]

@@ -1,0 +1,67 @@
+"""What a model says of rewards it has not seen: ridge regression, cross-fitted.
+
+Round i is in fold i mod 5; its reward is predicted from the other folds, so that the doubly robust
+estimate stays unbiased. Sums are all that is kept of the rounds, as many as there may be.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from soids.arrays import Floats
+from soids.logs import Entry
+
+FOLDS = 5
+WIDEST = 2000  # features: five grams take 160 MB
+PENALTY = 1.0  # on deviations from the mean: the weight of one round
+
+
+class RewardModel:
+    """A linear model for each fold, made of all other folds; it shrinks to the mean reward."""
+
+    def __init__(self, dimension: int) -> None:
+        self.grams = np.zeros((FOLDS, dimension + 1, dimension + 1))  # of features, and a one
+        self.moments = np.zeros((FOLDS, dimension + 1))
+        self.thetas = np.zeros((FOLDS, dimension + 1))
+
+    def note(self, place: int, action: Floats, reward: float) -> None:
+        """Add a round."""
+        row = np.append(action, 1.0)
+        self.grams[place % FOLDS] += np.outer(row, row)
+        self.moments[place % FOLDS] += reward * row
+
+    def fit(self) -> "RewardModel":
+        """Solve for the parameters, when all rounds are in."""
+        gram, moment = self.grams.sum(axis=0), self.moments.sum(axis=0)
+        penalty = np.full(len(moment), PENALTY)
+        penalty[-1] = 1e-9  # the mean itself is free
+        for fold in range(FOLDS):
+            rest = gram - self.grams[fold]
+            rest.flat[:: len(moment) + 1] += penalty
+            self.thetas[fold] = np.linalg.solve(rest, moment - self.moments[fold])
+        return self
+
+    def predict(self, place: int, actions: Floats) -> Floats:  # (K,)
+        """The rewards that the other folds promise."""
+        theta = self.thetas[place % FOLDS]
+        promised: Floats = actions @ theta[:-1] + theta[-1]
+        return promised
+
+
+def fit_model(rounds: Iterable[tuple[Entry, float]]) -> RewardModel | str:
+    """A model of the rewards in some rounds, or why there is none."""
+    model: RewardModel | None = None
+    dimension = 0
+    for place, (entry, reward) in enumerate(rounds):
+        if entry.actions is None:
+            return "the log does not say what was on offer"
+        wide = entry.actions if isinstance(entry.actions, int) else entry.actions.shape[1]
+        if model is None:
+            dimension = wide
+            if dimension > WIDEST:
+                return f"{dimension} features are more than {WIDEST}"
+            model = RewardModel(dimension)
+        if wide != dimension:
+            return "the number of actions changes, and they have no features"
+        model.note(place, entry.features[entry.chosen], reward)
+    return "there is no round" if model is None else model.fit()
