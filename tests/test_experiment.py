@@ -1,10 +1,11 @@
 """Experiments as data: what a file asks for, and one clear line about what is wrong with it."""
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
-from realdata import DATA, needs_genotypes
+from realdata import DATA, FILES, needs
 from soids.bandits import FAMILIES
 from soids.bandits.data import PLACE
 from soids.bench.decisions import without_absent
@@ -217,7 +218,10 @@ def test_a_trials_name_says_what_decides_its_outcome_and_nothing_else():
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(one, marks=needs_genotypes if one == "genotypes" else ()) for one in shipped()],
+    [
+        pytest.param(one, marks=needs(FILES[data]) if (data := Path(one).name) in FILES else ())
+        for one in shipped()
+    ],
 )
 @pytest.mark.parametrize("quick", [False, True])
 def test_every_shipped_experiment_can_be_played(name, quick, monkeypatch):

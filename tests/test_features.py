@@ -154,6 +154,22 @@ def test_a_constant_column_is_zero_wherever_it_is_constant():
     assert np.isfinite(encoder.row({"x": 5.0, "y": 1})).all()
 
 
+def test_the_most_common_category_may_be_left_to_the_intercept():
+    encoder = Encoder.fit(PATIENTS, baseline=True, unknown="error")
+    assert encoder.names == [
+        "age",
+        "age missing",
+        "weight",
+        "sex = m",
+        "sex missing",
+        "smokes = True",
+    ]
+    assert encoder.row({"age": 60, "weight": 65, "sex": "f", "smokes": False}).tolist() == [0.0] * 6
+    assert Encoder.of(json.loads(json.dumps(encoder.state()))) == encoder
+    with pytest.raises(ValueError, match="must be one of 'f', 'm', None, got 'x'"):
+        encoder.row({"age": 60, "weight": 65, "sex": "x", "smokes": False})
+
+
 def test_texts_may_stand_for_gaps():
     encoder = Encoder.fit({"sex": ["f", "NA", ""]}, missing=("NA", ""))
     assert encoder.names == ["sex = f", "sex missing"]

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+from realdata import FILES
 from soids import SOIDS, SparseLinearBandit, Uniform, paper_instance, play
 from soids.bandits import FAMILIES
 from soids.gym import BanditEnv
 from soids.simulation.trial import Problem
 
 BANDIT = SparseLinearBandit(np.random.default_rng(0).uniform(-3, 3, (8, 3)), [1.0, 0.0, 0.0], 0.5)
-
-MEASURED = ("genotypes", "mushroom", "riboflavin", "warfarin")  # they need data
 
 
 def rewards_through(env, policy, seed, horizon):
@@ -66,7 +65,7 @@ def test_the_first_episode_has_the_luck_of_the_seed_and_later_ones_their_own():
     assert lucks[1] == lucks[3]  # what follows a seed follows it again
 
 
-@pytest.mark.parametrize("family", [one for one in FAMILIES if one not in MEASURED])
+@pytest.mark.parametrize("family", [one for one in FAMILIES if one not in FILES])
 def test_every_family_is_made_by_its_name_and_plays_as_ours_does(family):
     name = f"soids/{family.title().replace('_', '')}-v0"
     settings = {"covariates": 5} if family == "bastani" else {"dimension": 10}

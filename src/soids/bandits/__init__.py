@@ -11,9 +11,10 @@ from soids.bandits.contextual import (
     kim_paik,
     oh,
 )
-from soids.bandits.data import genotypes
+from soids.bandits.data import genotypes, mushroom, riboflavin
 from soids.bandits.drawn import correlated, hypercube, paper_instance, sphere
 from soids.bandits.hard import hao, jang, lattimore, popart_hard, popart_sphere
+from soids.bandits.warfarin import warfarin
 
 FAMILIES: dict[str, Callable[..., Bandit]] = {
     "ariu": ariu,
@@ -26,11 +27,14 @@ FAMILIES: dict[str, Callable[..., Bandit]] = {
     "jang": jang,
     "kim_paik": kim_paik,
     "lattimore": lattimore,
+    "mushroom": mushroom,
     "oh": oh,
     "paper": paper_instance,
     "popart_hard": popart_hard,
     "popart_sphere": popart_sphere,
+    "riboflavin": riboflavin,
     "sphere": sphere,
+    "warfarin": warfarin,
 }
 
 __all__ = [

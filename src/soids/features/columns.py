@@ -66,21 +66,21 @@ def raw_columns(table: Any) -> Mapping[Any, Any]:
     """The columns of a table as they are given."""
     if isinstance(table, Mapping):
         return table
-    import narwhals as nw  # which takes its time, and policies need not
+    if not isinstance(table, np.ndarray):
+        import narwhals as nw  # which takes its time, and arrays do not need it
 
-    frame = nw.from_native(table, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return {
-            one.name: one.to_numpy() if one.dtype.is_numeric() else one.to_list()
-            for one in frame.iter_columns()
-        }
-    array = np.asarray(table)
-    if array.ndim != 2:
+        frame = nw.from_native(table, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            return {
+                one.name: one.to_numpy() if one.dtype.is_numeric() else one.to_list()
+                for one in frame.iter_columns()
+            }
+    if not isinstance(table, np.ndarray) or table.ndim != 2:
         raise ValueError(
             "a table must be a data frame, a dictionary of columns or an array (n, columns), "
-            f"got {type(table).__name__} of shape {array.shape}"
+            f"got {type(table).__name__} of shape {np.shape(table)}"
         )
-    return dict(enumerate(array.T))
+    return dict(enumerate(table.T))
 
 
 def as_column(name: str, values: Any, missing: Collection[str]) -> Column:

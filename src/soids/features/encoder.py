@@ -4,6 +4,7 @@ Numbers are standardised, categories become one column each, and what is missing
 beside a column that says so. What was learned of the data fits into JSON.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -11,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from soids.arrays import Floats, as_count, as_number, check_moderate
+from soids.arrays import Floats, as_count, as_flag, as_number, check_moderate
 from soids.features.columns import Column, Value, read_columns
 
 Unknown = Literal["zeros", "error"]
@@ -48,6 +49,7 @@ class Categorical:
 
     name: str
     categories: tuple[Value, ...]  # the last is None if some were missing
+    baseline: tuple[Value, ...] = ()  # a category without a column of its own, if there is one
 
     @property
     def names(self) -> list[str]:
@@ -65,9 +67,10 @@ class Categorical:
         for row, value in enumerate(values):
             if value in places:
                 encoded[row, places[value]] = 1.0
-            elif unknown == "error":
+            elif unknown == "error" and value not in self.baseline:
+                known = ", ".join(repr(one) for one in (*self.baseline, *places))
                 raise ValueError(
-                    f"column {self.name!r} must be one of {', '.join(map(repr, places))}, "
+                    f"column {self.name!r} must be one of {known}, "
                     f'got {value!r}: unknown="zeros" would make it none of them'
                 )
         return encoded
@@ -95,6 +98,7 @@ class Encoder:
         *,
         numeric: Iterable[str] = (),
         categorical: Iterable[str] = (),
+        baseline: bool = False,
         unknown: Unknown = "zeros",
         missing: Iterable[str] = (),
     ) -> "Encoder":
@@ -103,8 +107,9 @@ class Encoder:
 
         Columns are used as they are named; if none is, all are, numbers as ``numeric`` and all else
         as ``categorical``. A category that is not in this table becomes "zeros" later, or an
-        "error", as ``unknown`` says. Texts in ``missing`` count as gaps. Numbers of a sparse matrix
-        are scaled but not centred, so that zeros stay zeros.
+        "error", as ``unknown`` says. Texts in ``missing`` count as gaps. With a ``baseline`` the
+        most common category of a column has no column of its own: an intercept stands for it.
+        Numbers of a sparse matrix are scaled but not centred, so that zeros stay zeros.
         """
         if unknown not in ("zeros", "error"):
             raise ValueError(f'unknown must be "zeros" or "error", got {unknown!r}')
@@ -116,8 +121,9 @@ class Encoder:
         )
         if not kinds or not all(len(found[name].values) for name in kinds):
             raise ValueError("a table must have at least one column and one row to learn from")
+        leave_out = as_flag(baseline, "baseline")
         fitted = (
-            fit_numeric(found[name]) if is_numeric else fit_categorical(found[name])
+            fit_numeric(found[name]) if is_numeric else fit_categorical(found[name], leave_out)
             for name, is_numeric in kinds.items()
         )
         return cls(tuple(fitted), unknown, gaps)
@@ -204,11 +210,12 @@ def fit_numeric(column: Column) -> Numeric:
     return Numeric(column.name, mean, 1.0 if is_constant else scale, len(known) < len(numbers))
 
 
-def fit_categorical(column: Column) -> Categorical:
-    """The categories, in alphabetical order, and whether some are missing."""
-    found = set(column.listed())
-    known = sorted(found - {None}, key=lambda value: (str(type(value)), value))
-    return Categorical(column.name, (*known, None) if None in found else tuple(known))
+def fit_categorical(column: Column, leave_out: bool) -> Categorical:
+    """The categories in alphabetical order, gaps last, without the most common if so wished."""
+    counts = Counter(column.listed())
+    ordered = sorted(counts, key=lambda value: (value is None, str(type(value)), value))
+    common = (max(ordered, key=lambda value: counts[value]),) if leave_out else ()
+    return Categorical(column.name, tuple(one for one in ordered if one not in common), common)
 
 
 def column_of(entry: dict[str, Any]) -> Numeric | Categorical:
@@ -217,7 +224,7 @@ def column_of(entry: dict[str, Any]) -> Numeric | Categorical:
     if kind == "numeric":
         scale = as_number(entry["scale"], "scale", 0.0, strict=True)
         return Numeric(entry["name"], as_number(entry["mean"], "mean"), scale, bool(entry["gaps"]))
-    return Categorical(entry["name"], tuple(entry["categories"]))
+    return Categorical(entry["name"], tuple(entry["categories"]), tuple(entry["baseline"]))
 
 
 # Sparse tables
