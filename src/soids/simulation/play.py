@@ -2,6 +2,7 @@
 
 import math
 import operator
+from collections import defaultdict
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from soids.arrays import Floats, Ints, as_count
 from soids.bandits.bandit import Bandit, check_world
 from soids.policies.policy import SILENT, Decision, Information, Policy
+from soids.simulation.feedback import PROMPT, Feedback
 
 
 class Trace(NamedTuple):
@@ -29,11 +31,14 @@ def play(
     horizon: int,
     seed: int,
     on_round: Callable[[int, float], None] | None = None,
+    *,
+    feedback: Feedback = PROMPT,
 ) -> Trace:
     """Let the policy act for the horizon; ``on_round`` is told the round and its regret.
 
-    Two streams come from the seed: the world's actions and noise in round t are the same whatever
-    the policy does, so that policies are compared on the same luck, and the policy's own mind.
+    Three streams come from the seed: the world's actions and noise in round t, and when its reward
+    comes back, are the same whatever the policy does, so that policies are compared on the same
+    luck; the third is the policy's own mind.
 
     >>> from soids import SOIDS, paper_instance
     >>> bandit = paper_instance(dimension=20, seed=0)
@@ -44,15 +49,20 @@ def play(
     check_world(bandit)
     check_verbs(policy)
     horizon = as_count(horizon, "horizon")
-    streams = np.random.SeedSequence(as_count(seed, "seed", 0)).spawn(2)
-    world, mind = (np.random.default_rng(stream) for stream in streams)
+    streams = np.random.SeedSequence(as_count(seed, "seed", 0)).spawn(3)
+    world, mind, post = (np.random.default_rng(stream) for stream in streams)
+    handed_over = feedback.handed_over(horizon, post)
+    due = defaultdict[int, list[tuple[Decision, float]]](list)
     chosen = np.empty(horizon, dtype=np.int64)
     facts = np.empty((5, horizon))
     for t, offer in zip(range(horizon), bandit.rounds(horizon, world), strict=True):
         decision = policy.choose(offer.actions, mind)
         index, probability, info = read_decision(decision, len(offer.actions))
         reward, regret = offer.reward(index), offer.regret(index)
-        policy.observe(decision, reward)
+        if 0 < handed_over[t] <= horizon:
+            due[int(handed_over[t])].append((decision, reward))
+        for known in due.pop(t + 1, ()):
+            policy.observe(*known)
         chosen[t] = index
         facts[:, t] = reward, regret, probability, info.ratio, info.rate
         if on_round is not None:

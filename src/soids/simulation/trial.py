@@ -31,6 +31,7 @@ class Problem:
     title: str = field(
         default="", compare=False
     )  # what sets it apart from the other problems of its experiment
+    feedback: dict[str, Any] = field(default_factory=dict)  # settings; none is a reward at once
 
     def make(self, seed: int) -> Bandit:
         """The bandit of this seed."""
@@ -78,6 +79,7 @@ class Trial:
             "policy": {"policy": player.policy, "told": list(player.told), **player.settings},
             "horizon": problem.horizon,
             "seed": self.seed,
+            **({"feedback": problem.feedback} if problem.feedback else {}),
         }
 
     @property
@@ -87,8 +89,9 @@ class Trial:
         del recipe["seed"]
         text = json.dumps(recipe, sort_keys=True)
         key = hashlib.sha256(text.encode()).hexdigest()[:12]
-        settings = "".join(f"-{name}={value}" for name, value in self.problem.settings.items())
-        problem = plain(f"{self.problem.family}{settings}-T={self.problem.horizon}")
+        settings = {**self.problem.settings, **self.problem.feedback}
+        listed = "".join(f"-{name}={value}" for name, value in settings.items())
+        problem = plain(f"{self.problem.family}{listed}-T={self.problem.horizon}")
         return f"{problem}/{plain(self.player.policy)}-{key}/{self.seed:03d}"
 
     def __hash__(self) -> int:
@@ -99,7 +102,7 @@ class Trial:
         """The trial that has this recipe."""
         bandit, policy = dict(recipe["bandit"]), dict(recipe["policy"])
         family, name, told = bandit.pop("family"), policy.pop("policy"), policy.pop("told")
-        problem = Problem(family, bandit, recipe["horizon"], family)
+        problem = Problem(family, bandit, recipe["horizon"], family, recipe.get("feedback", {}))
         return cls(problem, Player(name, tuple(told), policy, name), recipe["seed"])
 
 
