@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
+from scipy.sparse import eye_array
 
 from soids import SOIDS, LinTS, Uniform, play
 from soids.bandits import FAMILIES, ContextualBandit, Offer, SparseLinearBandit
+from soids.cli import main
 from soids.simulation.diagnosis import diagnose
 
 FAMILIES_HERE = ["ariu", "bastani", "chakraborty", "kim_paik", "oh"]
@@ -222,6 +225,27 @@ def test_a_world_of_ones_own_is_a_function():
         ContextualBandit(sets, [1.0, 0.0])
     with pytest.raises(ValueError, match=r"actions must have shape \(K, 3\)"):
         play(ContextualBandit(lambda rng: np.eye(2), np.ones(3)), Uniform(3), 2, seed=0)
+
+
+def test_a_world_may_draw_sparse_actions():
+    bandit = ContextualBandit(lambda rng: eye_array(2), [1.0, 0.0], noise=0.0)
+    assert play(bandit, Uniform(2), 20, seed=0).reward.tolist() == [
+        1.0 - index for index in play(bandit, Uniform(2), 20, seed=0).chosen
+    ]
+
+
+def test_inspect_says_in_one_line_that_it_cannot_watch_such_a_world(tmp_path):
+    file, out = tmp_path / "contexts.toml", tmp_path / "out"
+    file.write_text(
+        'horizon = 5\nseeds = 1\n[bandit]\nfamily = "bastani"\ncovariates = 6\nsparsity = 2\n'
+        '[policies]\nLinTS = { policy = "lints" }\n'
+    )
+    done = CliRunner().invoke(main, ["run", str(file), "--out", str(out), "--workers", "1"])
+    assert done.exit_code == 0, done.output
+    seen = CliRunner().invoke(main, ["inspect", str(out)])
+    assert seen.exit_code == 1
+    assert "SparseLinearBandit to be watched, got ContextualBandit(12" in seen.output
+    assert len(seen.output.strip().splitlines()) == 1
 
 
 def test_noise_may_depend_on_the_action():

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from scipy.signal import lfilter
+from scipy.sparse import issparse
 from scipy.special import ndtr, ndtri
 
 from soids.arrays import Floats, as_count, as_generator, as_number, as_table
@@ -59,7 +60,8 @@ class ContextualBandit:
         """Actions, then noise, round by round."""
         horizon, rng = as_count(horizon, "horizon"), as_generator(rng)
         for _ in range(horizon):
-            actions: Floats = np.asarray(as_table(self.draw(rng), self.dimension))
+            table = as_table(self.draw(rng), self.dimension)
+            actions: Floats = table.toarray() if issparse(table) else np.asarray(table)
             yield Offer(actions, actions @ self.theta, self.noise * rng.standard_normal())
 
 
