@@ -97,9 +97,8 @@ def test_the_order_of_the_patients_is_the_seeds(data):
     one, same, other = (FAMILIES["warfarin"](seed) for seed in (3, 3, 4))
     assert np.array_equal(one.contexts, same.contexts)
     assert not np.array_equal(one.contexts, other.contexts)
-    for bandits in ((one, other),):
-        sums = [np.sort(bandit.contexts @ np.arange(99.0)) for bandit in bandits]
-        assert sums[0] == pytest.approx(sums[1])
+    sums = [np.sort(bandit.contexts @ np.arange(99.0)) for bandit in (one, other)]
+    assert sums[0] == pytest.approx(sums[1])
 
 
 @needs_warfarin
@@ -138,6 +137,7 @@ def test_mushrooms_are_edible_or_not(data):
     bandit = FAMILIES["mushroom"](0)
     assert bandit.contexts.shape == (8124, 117)
     assert (bandit.contexts.sum(axis=1) == 22.0).all()
+    assert "stalk-root missing" in bandit.names
     eat, leave = bandit.means.T
     assert (eat == 1.0).sum() == 4208
     assert (eat == -3.0).sum() == 3916

@@ -43,8 +43,8 @@ class CaseBandit:
         cases, arms = self.means.shape
         if as_count(horizon, "horizon") > cases:
             raise ValueError(f"horizon must be at most {cases}, the number of cases, got {horizon}")
-        as_generator(rng)
-        for context, means, spread in zip(
-            self.contexts[:horizon], self.means, self.spread, strict=False
-        ):
-            yield Offer(disjoint(context, arms), means, spread * rng.choice([-1.0, 1.0]))
+        rng = as_generator(rng)
+        for case in range(horizon):
+            coin = rng.choice([-1.0, 1.0])
+            actions = disjoint(self.contexts[case], arms)
+            yield Offer(actions, self.means[case], coin * self.spread[case])

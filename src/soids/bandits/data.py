@@ -117,7 +117,7 @@ def mushrooms(path: Path) -> tuple[Floats, Bools, tuple[str, ...]]:  # (n, 117),
     poisonous = columns.pop("poisonous", None)
     if poisonous is None:
         raise ValueError(f"{path} must have the column 'poisonous'")
-    encoder = Encoder.fit(columns, categorical=columns)
+    encoder = Encoder.fit(columns, categorical=columns, missing=("?",))
     return np.asarray(encoder.encode(columns)), np.array(poisonous) == "e", tuple(encoder.names)
 
 

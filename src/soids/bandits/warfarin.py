@@ -84,19 +84,22 @@ def patients(path: Path) -> Patients:
     encoder = Encoder.fit(
         table, numeric=numeric, categorical=categorical, baseline=True, missing=GAPS
     )
-    doses = np.array([float(dose) for dose in kept[DOSE]])
+    doses = np.array([as_float(dose) for dose in kept[DOSE]])
     contexts = np.column_stack([np.ones(len(doses)), np.asarray(encoder.encode(table))])
     return Patients(contexts, doses, ("intercept", *encoder.names))
 
 
 def as_float(text: str) -> float | None:
     """A number, if there is one."""
-    return None if text in GAPS else float(text)
+    try:
+        return None if text in GAPS else float(text)
+    except ValueError:
+        raise ValueError(f"{WARFARIN} must hold numbers here, got {text!r}") from None
 
 
 def as_decade(text: str) -> float | None:
     """The decade of an age: 6 for "60 - 69", 9 for "90+"."""
-    return None if text in GAPS else float(text[0])
+    return None if text in GAPS else as_float(text[0])
 
 
 def indications(texts: list[str]) -> dict[str, list[str]]:
