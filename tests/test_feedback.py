@@ -66,6 +66,18 @@ def test_the_share_that_is_lost_is_as_told():
     assert abs((handed == 0).mean() - 0.3) < 4.0 * np.sqrt(0.21 / 20_000)
 
 
+def test_what_is_lost_has_nothing_to_do_with_how_late_it_is():
+    plain, lossy = (
+        Feedback("geometric(20)", loss=loss).handed_over(20_000, np.random.default_rng(0))
+        - np.arange(1, 20_001)
+        for loss in (0.0, 0.5)
+    )
+    kept = lossy >= 0
+    assert np.array_equal(lossy[kept], plain[kept])
+    deviation = np.sqrt(20.0 * 21.0)  # of the delay
+    assert abs(plain[kept].mean() - 20.0) < 4.0 * deviation / np.sqrt(kept.sum())
+
+
 # In the loop
 
 
