@@ -213,8 +213,8 @@ BUGS = (
     Bug(
         "seeds share their luck",
         "simulation/worker.py",
-        "trace = play(bandit, policy, problem.horizon, trial.seed, tell)",
-        "trace = play(bandit, policy, problem.horizon, 0, tell)",
+        "trace = play(bandit, policy, problem.horizon, trial.seed, tell, feedback=feedback)",
+        "trace = play(bandit, policy, problem.horizon, 0, tell, feedback=feedback)",
         kind="harness",
     ),
     Bug(

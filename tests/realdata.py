@@ -5,9 +5,25 @@ from pathlib import Path
 
 import pytest
 
-from soids.bandits.data import GENOTYPES, PLACE
+from soids.bandits.data import GENOTYPES, MUSHROOM, PLACE, RIBOFLAVIN
+from soids.bandits.warfarin import WARFARIN
 
 DATA = Path(os.environ.get(PLACE) or Path(__file__).parents[2] / "shared" / "data").resolve()
-needs_genotypes = pytest.mark.skipif(
-    not (DATA / GENOTYPES).is_file(), reason=f"there is no {DATA / GENOTYPES}: name it by {PLACE}"
-)
+
+
+def needs(file):
+    """Skip without this file, and say so."""
+    path = DATA / file
+    return pytest.mark.skipif(not path.is_file(), reason=f"there is no {path}: name it by {PLACE}")
+
+
+FILES = {
+    "genotypes": GENOTYPES,
+    "mushroom": MUSHROOM,
+    "riboflavin": RIBOFLAVIN,
+    "warfarin": WARFARIN,
+}
+needs_genotypes = needs(GENOTYPES)
+needs_mushroom = needs(MUSHROOM)
+needs_riboflavin = needs(RIBOFLAVIN)
+needs_warfarin = needs(WARFARIN)

@@ -1,10 +1,11 @@
 """Experiments as data: what a file asks for, and one clear line about what is wrong with it."""
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
-from realdata import DATA, needs_genotypes
+from realdata import DATA, FILES, needs
 from soids.bandits import FAMILIES
 from soids.bandits.data import PLACE
 from soids.bench.decisions import without_absent
@@ -217,7 +218,10 @@ def test_a_trials_name_says_what_decides_its_outcome_and_nothing_else():
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(one, marks=needs_genotypes if one == "genotypes" else ()) for one in shipped()],
+    [
+        pytest.param(one, marks=needs(FILES[data]) if (data := Path(one).name) in FILES else ())
+        for one in shipped()
+    ],
 )
 @pytest.mark.parametrize("quick", [False, True])
 def test_every_shipped_experiment_can_be_played(name, quick, monkeypatch):
@@ -233,3 +237,14 @@ def test_the_table_of_baselines_has_every_policy():
 
 def test_every_family_can_be_named():
     assert set(FAMILIES) >= {"paper", "hypercube", "correlated", "lattimore", "jang"}
+
+
+def test_what_a_world_does_not_know_cannot_be_told():
+    table = {
+        "horizon": 5,
+        "seeds": 1,
+        "bandit": {"family": "oh", "dimension": 10},
+        "policies": {"A": {"policy": "popart", "exploration": 3, "told": ["reward_bound"]}},
+    }
+    with pytest.raises(ValueError, match=r"policies\.A: told must be one of .* 'reward_bound'"):
+        parse_experiment(table, "contextual").check()

@@ -1,21 +1,33 @@
-"""Bandits made of data that were measured: the actions are real, the truth is known.
+"""Bandits made of data that were measured: genotypes, strains of bacteria, mushrooms.
 
 Data are not part of the package. They lie in the folder that the environment variable SOIDS_DATA
 names: `soids run --data DIR` sets it, and workers inherit it. It is no setting of a family, so that
 results say nothing of the machine they come from.
 """
 
+import csv
+import gzip
 import math
 import os
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from soids.arrays import as_count
-from soids.bandits.bandit import SparseLinearBandit
+from soids.arrays import Bools, Floats, as_actions, as_count, as_generator, as_number
+from soids.bandits.bandit import Offer, SparseLinearBandit
+from soids.bandits.cases import CaseBandit
+from soids.bandits.drawn import generator
+from soids.features import Encoder
 
 PLACE = "SOIDS_DATA"
 GENOTYPES = "susie/N3finemapping.npz"
+RIBOFLAVIN = "riboflavin/riboflavin.npz"
+MUSHROOM = "mushroom/mushroom.csv.gz"
 
 
 def genotypes(seed: int, *, replicate: int = 1) -> SparseLinearBandit:
@@ -37,6 +49,81 @@ def genotypes(seed: int, *, replicate: int = 1) -> SparseLinearBandit:
     return SparseLinearBandit(actions, effects, math.sqrt(variance))
 
 
+@dataclass(frozen=True, eq=False)
+class MeasuredBandit:
+    """The same actions in every round, with mean rewards that are no function of their features."""
+
+    actions: Floats  # (K, d)
+    means: Floats  # (K,)
+    noise: float
+
+    def __repr__(self) -> str:
+        count, dimension = self.actions.shape
+        return f"MeasuredBandit({count} actions, {dimension} features, noise {self.noise})"
+
+    @property
+    def dimension(self) -> int:
+        """How many features an action has."""
+        return int(self.actions.shape[1])
+
+    @property
+    def truth(self) -> dict[str, Any]:
+        """The noise, and how large a mean reward is; nobody knows a parameter."""
+        return {"noise": self.noise, "reward_bound": float(np.abs(self.means).max())}
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
+        """The same actions in every round."""
+        horizon, rng = as_count(horizon, "horizon"), as_generator(rng)
+        for noise in self.noise * rng.standard_normal(horizon):
+            yield Offer(self.actions, self.means, float(noise))
+
+
+def riboflavin(seed: int, *, noise: float = 0.5) -> MeasuredBandit:
+    """Strains as actions: which of 71 makes the most riboflavin, by the expression of 4,088 genes?
+
+    Buehlmann, Kalisch & Meier (2014). Rewards are log production, centred, plus noise: they are
+    measured, no linear function of the genes. Expressions are standardised. The seed is that of
+    the luck: the bandit is always the same.
+    """
+    as_count(seed, "seed", 0)
+    path = data_file(RIBOFLAVIN)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            genes, production = archive["X"], archive["y"]
+    except (OSError, ValueError, LookupError) as error:
+        raise ValueError(f"{path} must be the archive of riboflavin: {error}") from None
+    actions = as_actions(standardised(genes), genes.shape[1])
+    return MeasuredBandit(actions, production - production.mean(), as_number(noise, "noise", 0.0))
+
+
+def mushroom(seed: int) -> CaseBandit:
+    """8,124 mushrooms in an order that the seed draws: to eat, or not to eat?
+
+    As in Blundell et al. (2015), divided by 5: an edible one is worth 1, a poisonous one 1 or -7
+    with equal probability, and leaving it 0. A context is 117 features of looks, one a category.
+    """
+    contexts, is_edible, names = mushrooms(data_file(MUSHROOM))
+    order = generator(seed).permutation(len(is_edible))
+    nothing, edible = np.zeros(len(order)), is_edible[order]
+    means = np.column_stack([np.where(edible, 1.0, -3.0), nothing])
+    spread = np.column_stack([np.where(edible, 0.0, 4.0), nothing])
+    return CaseBandit(contexts[order], means, spread, names)
+
+
+@lru_cache(maxsize=1)
+def mushrooms(path: Path) -> tuple[Floats, Bools, tuple[str, ...]]:  # (n, 117), (n,), (117,)
+    """The looks of each mushroom, and whether it is edible."""
+    columns = read_csv(path)
+    poisonous = columns.pop("poisonous", None)
+    if poisonous is None:
+        raise ValueError(f"{path} must have the column 'poisonous'")
+    encoder = Encoder.fit(columns, categorical=columns, missing=("?",))
+    return np.asarray(encoder.encode(columns)), np.array(poisonous) == "e", tuple(encoder.names)
+
+
+# Where data are, and how they are read
+
+
 def data_file(name: str) -> Path:
     """A file of data, in the folder that was named for them."""
     folder = os.environ.get(PLACE)
@@ -48,3 +135,26 @@ def data_file(name: str) -> Path:
     if not path.is_file():
         raise ValueError(f"{PLACE} must name a folder with the file {name}, got {folder!r}")
     return path
+
+
+def read_csv(path: Path, needed: Iterable[str] = ()) -> dict[str, list[str]]:
+    """The columns of a compressed file, as texts; lines that begin with # are comments."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
+            rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+            table = list(rows)
+    except (OSError, EOFError, csv.Error, zlib.error) as error:
+        raise ValueError(f"{path} must be a table (CSV, compressed by gzip): {error}") from None
+    names = list(rows.fieldnames or ())
+    for name in needed:
+        if name not in names:
+            raise ValueError(f"{path} must have the column {name!r}")
+    return {name: [row[name] or "" for row in table] for name in (list(needed) or names)}
+
+
+def standardised(columns: Floats) -> Floats:
+    """Columns of mean 0 and standard deviation 1; constants become zeros."""
+    centred = columns - columns.mean(axis=0)
+    scale = centred.std(axis=0)
+    standard: Floats = centred / np.where(scale > 0.0, scale, 1.0)
+    return standard

@@ -22,6 +22,7 @@ from soids.plots import save
 from soids.plots.diagnosis import draw_diagnosis
 from soids.simulation.board import EVERY
 from soids.simulation.diagnosis import Diagnosis, Findings, diagnose, find
+from soids.simulation.feedback import Feedback
 from soids.simulation.play import Trace
 from soids.simulation.provenance import fingerprint
 from soids.simulation.spelling import meant
@@ -148,7 +149,8 @@ def replay(trial: Trial) -> Diagnosis:
         try:
             bandit = problem.make(trial.seed)
             policy = trial.player.make(bandit, horizon)
-            return diagnose(bandit, policy, horizon, trial.seed, tell)
+            feedback = Feedback(**problem.feedback)
+            return diagnose(bandit, policy, horizon, trial.seed, tell, feedback=feedback)
         except Exception as error:  # of a policy that may be anyone's
             line = f"{type(error).__name__}: {error}".partition("\n")[0]
             raise click.ClickException(f"the trial could not be played again: {line}") from None

@@ -16,7 +16,7 @@ import numpy as np
 
 from soids import rates, theory
 from soids.arrays import Bools, Floats, Ints
-from soids.bandits import SparseLinearBandit
+from soids.bandits import Bandit, SparseLinearBandit
 from soids.designs import exploratory_design
 from soids.information import information_ratio
 from soids.policies.linear import LinTS, OracleThompson
@@ -25,6 +25,7 @@ from soids.policies.posterior import FGTS, SOIDS, Memory, PosteriorPolicy, Spars
 from soids.posteriors import Belief, Gaussian
 from soids.posteriors.smc import ABRUPT, ALIVE, Cloud, aimed
 from soids.rates import Progress
+from soids.simulation.feedback import PROMPT, Feedback
 from soids.simulation.play import Trace, play, read_decision
 
 INQUIRING = (SOIDS, SparseIDS)  # they minimise the 2-ratio, so both bounds of the lemma hold
@@ -154,11 +155,13 @@ class Watched:
 
 
 def diagnose(
-    bandit: SparseLinearBandit,
+    bandit: Bandit,
     policy: Policy,
     horizon: int,
     seed: int,
     on_round: Callable[[int, float], None] | None = None,
+    *,
+    feedback: Feedback = PROMPT,
 ) -> Diagnosis:
     """Play a trial as ``play`` does, to the last bit, and watch the policy's mind.
 
@@ -168,8 +171,10 @@ def diagnose(
     >>> seen.beliefs.inclusion.shape
     (30, 20)
     """
+    if not isinstance(bandit, SparseLinearBandit):
+        raise ValueError(f"bandit must be a SparseLinearBandit to be watched, got {bandit!r}")
     watched = Watched(policy, bandit)
-    trace = play(bandit, watched, horizon, seed, on_round)
+    trace = play(bandit, watched, horizon, seed, on_round, feedback=feedback)
     paid, learned = np.array(watched.expected).T
     if not isinstance(policy, PosteriorPolicy):
         return Diagnosis(bandit, trace, paid, learned, None, 0, False)

@@ -15,6 +15,11 @@ LinUCB = { policy = "linucb", alpha = [1.0, 3.0] }
 ESTC = { policy = "estc", exploration = { by = "dimension", 20 = 50, 40 = 100 } }
 Slow = { policy = "soids", posterior = "langevin", slow = true }    # with --full only
 
+[feedback]                   # left out, every reward is known at once
+delay = "geometric(20)"
+batch = 50
+loss = [0.0, 0.1]
+
 [quick]                      # what --quick plays instead
 horizon = 100
 seeds = 3
@@ -34,7 +39,10 @@ from datetime import date, time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from soids.arrays import as_count, as_flag
+from soids.simulation.feedback import Feedback
 from soids.simulation.play import check_verbs
 from soids.simulation.spelling import meant
 from soids.simulation.trial import (
@@ -81,6 +89,7 @@ class Experiment:
         for problem, players in zip(self.problems, self.players, strict=True):
             with located(f"bandit {problem.title}"):
                 bandit = problem.make(self.seeds[0])
+                next(bandit.rounds(problem.horizon, np.random.default_rng(0)))
             for player in players:
                 with located(f"policies.{player.label}"):
                     make = policy_called(player.policy)
@@ -119,7 +128,7 @@ def parse_experiment(
     table: Mapping[str, Any], name: str, quick: bool = False, full: bool = False
 ) -> Experiment:
     """The experiment that a table describes."""
-    keys = ("title", "horizon", "seeds", "bandit", "policies", "quick", "plot")
+    keys = ("title", "horizon", "seeds", "bandit", "policies", "feedback", "quick", "plot")
     only(table, keys, "the file", required=("horizon", "seeds", "bandit", "policies"))
     if quick and "quick" not in table:
         raise ValueError("[quick] is missing: it says what --quick plays")
@@ -129,7 +138,12 @@ def parse_experiment(
         table = {**table, **swift}
     plot = as_table(table.get("plot", {}), "plot")
     only(plot, ("x", "bounds"), "plot")
-    problems = tuple(parse_problems(table["bandit"], table["horizon"]))
+    ways = list(parse_feedback(table.get("feedback", {})))
+    problems = tuple(
+        replace(problem, feedback=way, title=", ".join([problem.title, *apart]))
+        for problem in parse_problems(table["bandit"], table["horizon"])
+        for way, apart in ways
+    )
     entries = as_table(table["policies"], "policies")
     if not entries:
         raise ValueError("policies must name at least one policy")
@@ -203,6 +217,17 @@ def parse_problems(blocks: object, horizon: object) -> Iterator[Problem]:
                 yield Problem(family, chosen, rounds, ", ".join(parts) or family)
 
 
+def parse_feedback(table: object) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """The ways in which rewards come back, and what sets each apart from the others."""
+    settings = as_table(table, "feedback")
+    only(settings, ("delay", "batch", "loss"), "feedback")
+    with located("feedback"):
+        for chosen in sweep(settings):
+            Feedback(**chosen)  # which checks them
+            apart = [f"{n} = {v}" for n, v in chosen.items() if isinstance(settings[n], list)]
+            yield chosen, apart
+
+
 def parse_players(label: str, entry: Mapping[str, Any], problem: Problem) -> Iterator[Player]:
     """The policies that an entry stands for on a problem: one for each choice of its lists."""
     with located(f"policies.{label}"):
@@ -232,6 +257,7 @@ def depending(value: Any, name: str, problem: Problem) -> Any:
     if not isinstance(value, dict):
         return value
     known = {"horizon": problem.horizon, "family": problem.family, **problem.settings}
+    known |= problem.feedback
     by = value.get("by")
     if by not in known:
         raise ValueError(
@@ -245,7 +271,7 @@ def depending(value: Any, name: str, problem: Problem) -> Any:
 
 def check_plot(x: object, bounds: bool, problem: Problem) -> None:
     """Refuse a plot that could not be drawn once all is played."""
-    known = {"round": 1, "horizon": problem.horizon, **problem.settings}
+    known = {"round": 1, "horizon": problem.horizon, **problem.settings, **problem.feedback}
     if not isinstance(x, str) or x not in known:
         raise ValueError(f"plot.x must be one of {', '.join(known)}{meant(x, known)}")
     value = known[x]

@@ -33,7 +33,7 @@ class Panel(NamedTuple):
     """All policies on one problem; those with a seed in common had the same luck in it."""
 
     title: str  # what sets this problem apart from the others, such as "dimension = 20"
-    problem: dict[str, Any]  # family, its settings, horizon
+    problem: dict[str, Any]  # family, its settings, horizon, feedback
     runs: dict[str, Runs]  # by the label of the policy
 
 
@@ -46,7 +46,7 @@ def gather(experiment: Experiment, store: Store) -> list[Panel]:
             trials = [Trial(problem, player, seed) for seed in sorted(experiment.seeds)]
             runs[player.label] = line_up(trials, store)
         settings = {"family": problem.family, **problem.settings, "horizon": problem.horizon}
-        panels.append(Panel(problem.title, settings, runs))
+        panels.append(Panel(problem.title, settings | problem.feedback, runs))
     return panels
 
 

@@ -2,14 +2,16 @@
 
 import math
 import operator
+from collections import defaultdict
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from soids.arrays import Floats, Ints, as_count
-from soids.bandits import SparseLinearBandit
+from soids.bandits.bandit import Bandit, check_world
 from soids.policies.policy import SILENT, Decision, Information, Policy
+from soids.simulation.feedback import PROMPT, Feedback
 
 
 class Trace(NamedTuple):
@@ -24,16 +26,19 @@ class Trace(NamedTuple):
 
 
 def play(
-    bandit: SparseLinearBandit,
+    bandit: Bandit,
     policy: Policy,
     horizon: int,
     seed: int,
     on_round: Callable[[int, float], None] | None = None,
+    *,
+    feedback: Feedback = PROMPT,
 ) -> Trace:
     """Let the policy act for the horizon; ``on_round`` is told the round and its regret.
 
-    Two streams come from the seed: the world's noise in round t is the same whatever the policy
-    does, so that policies are compared on the same luck, and the policy's own mind.
+    Three streams come from the seed: the world's actions and noise in round t, and when its reward
+    comes back, are the same whatever the policy does, so that policies are compared on the same
+    luck; the third is the policy's own mind.
 
     >>> from soids import SOIDS, paper_instance
     >>> bandit = paper_instance(dimension=20, seed=0)
@@ -41,21 +46,23 @@ def play(
     >>> trace.regret.shape
     (30,)
     """
-    if not isinstance(bandit, SparseLinearBandit):
-        raise ValueError(f"bandit must be a SparseLinearBandit, got {bandit!r}")
+    check_world(bandit)
     check_verbs(policy)
     horizon = as_count(horizon, "horizon")
-    streams = np.random.SeedSequence(as_count(seed, "seed", 0)).spawn(2)
-    world, mind = (np.random.default_rng(stream) for stream in streams)
-    noise = bandit.draw_noise(horizon, world)
+    streams = np.random.SeedSequence(as_count(seed, "seed", 0)).spawn(3)
+    world, mind, post = (np.random.default_rng(stream) for stream in streams)
+    handed_over = feedback.handed_over(horizon, post)
+    due = defaultdict[int, list[tuple[Decision, float]]](list)
     chosen = np.empty(horizon, dtype=np.int64)
     facts = np.empty((5, horizon))
-    for t in range(horizon):
-        decision = policy.choose(bandit.actions, mind)
-        index, probability, info = read_decision(decision, len(bandit.actions))
-        reward = float(bandit.means[index] + noise[t])
-        policy.observe(decision, reward)
-        regret = float(bandit.gaps[index])
+    for t, offer in zip(range(horizon), bandit.rounds(horizon, world), strict=True):
+        decision = policy.choose(offer.actions, mind)
+        index, probability, info = read_decision(decision, len(offer.actions))
+        reward, regret = offer.reward(index), offer.regret(index)
+        if 0 < handed_over[t] <= horizon:
+            due[int(handed_over[t])].append((decision, reward))
+        for known in due.pop(t + 1, ()):
+            policy.observe(*known)
         chosen[t] = index
         facts[:, t] = reward, regret, probability, info.ratio, info.rate
         if on_round is not None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from soids.bandits import FAMILIES, SparseLinearBandit
+from soids.bandits import FAMILIES, Bandit
 from soids.policies import POLICIES
 from soids.policies.policy import Policy
 from soids.simulation.spelling import meant
@@ -31,8 +31,9 @@ class Problem:
     title: str = field(
         default="", compare=False
     )  # what sets it apart from the other problems of its experiment
+    feedback: dict[str, Any] = field(default_factory=dict)  # settings; none is a reward at once
 
-    def make(self, seed: int) -> SparseLinearBandit:
+    def make(self, seed: int) -> Bandit:
         """The bandit of this seed."""
         family = family_called(self.family)
         settings = dict(self.settings)
@@ -50,11 +51,14 @@ class Player:
     settings: dict[str, Any]
     label: str = field(default="", compare=False)
 
-    def make(self, bandit: SparseLinearBandit, horizon: int) -> Policy:
+    def make(self, bandit: Bandit, horizon: int) -> Policy:
         """The policy, ready to play the bandit."""
         truth = {**bandit.truth, "horizon": horizon}
+        unknown = [name for name in self.told if name not in truth]
+        if unknown:
+            raise ValueError(f"told must be one of {', '.join(truth)} here, got {unknown[0]!r}")
         told = {name: truth[name] for name in self.told}
-        policy: Policy = policy_called(self.policy)(len(bandit.theta), **told, **self.settings)
+        policy: Policy = policy_called(self.policy)(bandit.dimension, **told, **self.settings)
         return policy
 
 
@@ -75,6 +79,7 @@ class Trial:
             "policy": {"policy": player.policy, "told": list(player.told), **player.settings},
             "horizon": problem.horizon,
             "seed": self.seed,
+            **({"feedback": problem.feedback} if problem.feedback else {}),
         }
 
     @property
@@ -84,8 +89,9 @@ class Trial:
         del recipe["seed"]
         text = json.dumps(recipe, sort_keys=True)
         key = hashlib.sha256(text.encode()).hexdigest()[:12]
-        settings = "".join(f"-{name}={value}" for name, value in self.problem.settings.items())
-        problem = plain(f"{self.problem.family}{settings}-T={self.problem.horizon}")
+        settings = {**self.problem.settings, **self.problem.feedback}
+        listed = "".join(f"-{name}={value}" for name, value in settings.items())
+        problem = plain(f"{self.problem.family}{listed}-T={self.problem.horizon}")
         return f"{problem}/{plain(self.player.policy)}-{key}/{self.seed:03d}"
 
     def __hash__(self) -> int:
@@ -96,7 +102,7 @@ class Trial:
         """The trial that has this recipe."""
         bandit, policy = dict(recipe["bandit"]), dict(recipe["policy"])
         family, name, told = bandit.pop("family"), policy.pop("policy"), policy.pop("told")
-        problem = Problem(family, bandit, recipe["horizon"], family)
+        problem = Problem(family, bandit, recipe["horizon"], family, recipe.get("feedback", {}))
         return cls(problem, Player(name, tuple(told), policy, name), recipe["seed"])
 
 
@@ -105,7 +111,7 @@ def plain(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9=.,_-]+", "_", text)[:80]
 
 
-def family_called(name: str) -> Callable[..., SparseLinearBandit]:
+def family_called(name: str) -> Callable[..., Bandit]:
     """The family of bandits of this name."""
     if not isinstance(name, str) or name not in FAMILIES:
         raise ValueError(f"family must be one of {', '.join(FAMILIES)}{meant(name, FAMILIES)}")

@@ -14,6 +14,7 @@ import numba
 from threadpoolctl import threadpool_limits
 
 from soids.simulation.board import EVERY, Board
+from soids.simulation.feedback import Feedback
 from soids.simulation.play import play
 from soids.simulation.provenance import fingerprint, versions
 from soids.simulation.store import Outcome
@@ -80,8 +81,8 @@ def played(trial: Trial, board: Board | None, row: int) -> Outcome:
         if board is not None and ((t + 1) % EVERY == 0 or t + 1 == problem.horizon):
             board.note(row, t + 1, total)
 
-    policy = player.make(bandit, problem.horizon)
+    policy, feedback = player.make(bandit, problem.horizon), Feedback(**problem.feedback)
     began = time.thread_time()
-    trace = play(bandit, policy, problem.horizon, trial.seed, tell)
+    trace = play(bandit, policy, problem.horizon, trial.seed, tell, feedback=feedback)
     seconds = time.thread_time() - began
     return Outcome(trace, seconds, fingerprint(player.policy), versions())

@@ -1,0 +1,112 @@
+"""Doses of warfarin: which of three would a patient have needed?
+
+The cohort of the International Warfarin Pharmacogenetics Consortium (2009), published by PharmGKB
+under CC BY-SA 4.0, is the classic of sparse contextual bandits (Bastani & Bayati 2020). What is
+known of a patient before treatment is the context: demographics, indication, target, other
+diagnoses and drugs, genotypes. Never used: the dose itself, the INR that it led to, whether it was
+stable, the number of the patient, free text, and what only repeats other columns (genotypes before
+and after quality control, a range of the target that follows from the indication).
+"""
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from soids.arrays import Floats, as_number
+from soids.bandits.cases import CaseBandit
+from soids.bandits.data import data_file, read_csv
+from soids.bandits.drawn import generator
+from soids.features import Encoder
+
+WARFARIN = "warfarin/iwpc_warfarin.csv.gz"
+DOSE = "Therapeutic Dose of Warfarin"  # mg a week
+INDICATION = "Indication for Warfarin Treatment"
+GAPS = ("NA", "")
+AGE = "Age"
+NUMERIC = ["Height (cm)", "Weight (kg)", "Target INR"]
+CATEGORICAL = [
+    "Gender", "Race", "Ethnicity", "Diabetes", "Congestive Heart Failure and/or Cardiomyopathy",
+    "Valve Replacement", "Aspirin", "Acetaminophen or Paracetamol (Tylenol)",
+    "Was Dose of Acetaminophen or Paracetamol (Tylenol) >1300mg/day", "Simvastatin (Zocor)",
+    "Atorvastatin (Lipitor)", "Fluvastatin (Lescol)", "Lovastatin (Mevacor)",
+    "Pravastatin (Pravachol)", "Rosuvastatin (Crestor)", "Amiodarone (Cordarone)",
+    "Carbamazepine (Tegretol)", "Phenytoin (Dilantin)", "Rifampin or Rifampicin",
+    "Sulfonamide Antibiotics", "Macrolide Antibiotics", "Anti-fungal Azoles",
+    "Herbal Medications, Vitamins, Supplements", "Current Smoker", "CYP2C9 consensus",
+    "VKORC1 -1639 consensus", "VKORC1 497 consensus", "VKORC1 1173 consensus",
+    "VKORC1 1542 consensus", "VKORC1 3730 consensus", "VKORC1 2255 consensus",
+    "VKORC1 -4451 consensus",
+]  # fmt: skip
+
+
+def warfarin(seed: int, *, low: float = 21.0, high: float = 49.0) -> CaseBandit:
+    """5,528 patients in an order that the seed draws: is the dose low, medium or high?
+
+    Up to and including ``low`` mg a week is low, from ``high`` on is high; 6.2 % of the patients
+    sit on one of these edges. The reward is 0 for the right arm and -1 for the others. A context
+    has 99 features, so there are 297 in all.
+    """
+    low, high = as_number(low, "low", 0.0), as_number(high, "high", 0.0)
+    if not low < high:
+        raise ValueError(f"high must be above low, {low:g}, got {high:g}")
+    known = patients(data_file(WARFARIN))
+    order = generator(seed).permutation(len(known.doses))
+    right = (known.doses > low).astype(np.int64) + (known.doses >= high)
+    means = np.where(np.arange(3) == right[:, None], 0.0, -1.0)[order]
+    return CaseBandit(known.contexts[order], means, np.zeros_like(means), known.names)
+
+
+class Patients(NamedTuple):
+    """Everyone whose dose was recorded."""
+
+    contexts: Floats  # (n, p)  an intercept first
+    doses: Floats  # (n,)
+    names: tuple[str, ...]  # (p,)
+
+
+@lru_cache(maxsize=1)
+def patients(path: Path) -> Patients:
+    """The patients in a file.
+
+    Columns are standardised by all patients, as if their averages had been known before; gaps are
+    the mean or a category of their own, and the most common category is left to the intercept.
+    """
+    columns = read_csv(path, [DOSE, INDICATION, AGE, *NUMERIC, *CATEGORICAL])
+    dosed = [row for row, dose in enumerate(columns[DOSE]) if dose not in GAPS]
+    kept = {name: [values[row] for row in dosed] for name, values in columns.items()}
+    numeric = {name: [as_float(value) for value in kept[name]] for name in NUMERIC}
+    numeric[AGE] = [as_decade(value) for value in kept[AGE]]
+    categorical = {name: kept[name] for name in CATEGORICAL} | indications(kept[INDICATION])
+    table = numeric | categorical
+    encoder = Encoder.fit(
+        table, numeric=numeric, categorical=categorical, baseline=True, missing=GAPS
+    )
+    doses = np.array([as_float(dose) for dose in kept[DOSE]])
+    contexts = np.column_stack([np.ones(len(doses)), np.asarray(encoder.encode(table))])
+    return Patients(contexts, doses, ("intercept", *encoder.names))
+
+
+def as_float(text: str) -> float | None:
+    """A number, if there is one."""
+    try:
+        return None if text in GAPS else float(text)
+    except ValueError:
+        raise ValueError(f"{WARFARIN} must hold numbers here, got {text!r}") from None
+
+
+def as_decade(text: str) -> float | None:
+    """The decade of an age: 6 for "60 - 69", 9 for "90+"."""
+    return None if text in GAPS else as_float(text[0])
+
+
+def indications(texts: list[str]) -> dict[str, list[str]]:
+    """Whether each of the eight reasons for treatment is among those given, or none is."""
+    given = [set(re.findall("[1-8]", text)) for text in texts]
+    answers = {
+        f"Indication {code}": ["yes" if code in codes else "no" for codes in given]
+        for code in "12345678"
+    }
+    return answers | {"Indication unknown": ["no" if codes else "yes" for codes in given]}

@@ -1,0 +1,120 @@
+"""Columns of data by name, whatever holds them: arrays, dictionaries or data frames."""
+
+import math
+from collections.abc import Collection, Mapping
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from soids.arrays import Floats
+
+Value = str | int | float | bool | None  # None is missing
+
+
+class Column(NamedTuple):
+    """A column of a table: an array if it is known to hold numbers, NaN where one is missing."""
+
+    name: str
+    values: Floats | list[Value]
+
+    def is_numeric(self) -> bool:
+        """Whether there are numbers only, and at least one."""
+        known = [value for value in self.listed() if value is not None]
+        return bool(known) and all(is_number(value) for value in known)
+
+    def numbers(self) -> Floats:  # (n,)
+        """The numbers, NaN where one is missing."""
+        if isinstance(self.values, np.ndarray):
+            return self.values
+        return np.array([self._number(value) for value in self.values])
+
+    def _number(self, value: Value) -> float:
+        if value is None:
+            return math.nan
+        if not is_number(value):
+            raise ValueError(f"column {self.name!r} must hold numbers, got {value!r}")
+        return float(value)
+
+    def listed(self) -> list[Value]:
+        """The values one by one, None where one is missing."""
+        if isinstance(self.values, np.ndarray):
+            return [None if value != value else value for value in self.values.tolist()]
+        return self.values
+
+
+def read_columns(table: object, missing: Collection[str] = ()) -> dict[str, Column]:
+    """The columns of a table; texts in ``missing`` stand for nothing.
+
+    A table is a data frame of any library that Narwhals knows (pandas, Polars, PyArrow), a
+    dictionary of columns, or an array, whose columns are called 0, 1, ...
+
+    >>> read_columns({"age": [61, None]})["age"].is_numeric()
+    True
+    """
+    found = {
+        str(name): as_column(str(name), values, missing)
+        for name, values in raw_columns(table).items()
+    }
+    lengths = {name: len(column.values) for name, column in found.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"columns must be of equal length, got {lengths}")
+    return found
+
+
+def raw_columns(table: Any) -> Mapping[Any, Any]:
+    """The columns of a table as they are given."""
+    if isinstance(table, Mapping):
+        return table
+    if not isinstance(table, np.ndarray):
+        import narwhals as nw  # which takes its time, and arrays do not need it
+
+        frame = nw.from_native(table, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            return {
+                one.name: one.to_numpy() if one.dtype.is_numeric() else one.to_list()
+                for one in frame.iter_columns()
+            }
+    if not isinstance(table, np.ndarray) or table.ndim != 2:
+        raise ValueError(
+            "a table must be a data frame, a dictionary of columns or an array (n, columns), "
+            f"got {type(table).__name__} of shape {np.shape(table)}"
+        )
+    return dict(enumerate(table.T))
+
+
+def as_column(name: str, values: Any, missing: Collection[str]) -> Column:
+    """A column with its values checked."""
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise ValueError(f"column {name!r} must be a list or an array, got {values!r}")
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu" and values.ndim == 1:
+        numbers = values.astype(np.float64)
+        if np.isinf(numbers).any():
+            raise ValueError(f"column {name!r} must be finite, got inf: drop or impute it")
+        return Column(name, numbers)
+    return Column(name, [as_value(one, name, missing) for one in values])
+
+
+def as_value(value: Any, name: str, missing: Collection[str]) -> Value:
+    """A number, a text, or None for what is missing."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
+        return None
+    if isinstance(value, str):
+        return None if value in missing else str(value)
+    if isinstance(value, bool | int):
+        return value
+    if not isinstance(value, Real):
+        raise ValueError(
+            f"column {name!r} must hold numbers, texts or nothing, got {value!r}: convert it"
+        )
+    number = float(value)
+    if math.isinf(number):
+        raise ValueError(f"column {name!r} must be finite, got {number}: drop or impute it")
+    return None if math.isnan(number) else number
+
+
+def is_number(value: Value) -> bool:
+    """Whether this is a number; True and False are categories."""
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,250 @@
+"""From columns of data to numbers that a linear model can use, the same way every time.
+
+Numbers are standardised, categories become one column each, and what is missing becomes the mean
+beside a column that says so. What was learned of the data fits into JSON.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from soids.arrays import Floats, as_count, as_flag, as_number, check_moderate
+from soids.features.columns import Column, Value, read_columns
+
+Unknown = Literal["zeros", "error"]
+Sparse = csr_array[Any, tuple[int, int]]
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A column of numbers, as it was when the encoder was fitted."""
+
+    name: str
+    mean: float
+    scale: float  # standard deviation; 1 for a constant
+    gaps: bool  # whether some were missing
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns made of it."""
+        return [self.name, f"{self.name} missing"] if self.gaps else [self.name]
+
+    def encode(self, column: Column, unknown: Unknown) -> Floats:  # (n, 1) or (n, 2)
+        """Standardised numbers; a gap is the mean, and noted if there were gaps to learn from."""
+        numbers = column.numbers()
+        absent = np.isnan(numbers)
+        standard = np.where(absent, 0.0, (numbers - self.mean) / self.scale)
+        check_moderate(standard, self.name)
+        return np.column_stack([standard, absent] if self.gaps else [standard])
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """A column of categories, as it was when the encoder was fitted."""
+
+    name: str
+    categories: tuple[Value, ...]  # the last is None if some were missing
+    baseline: tuple[Value, ...] = ()  # a category without a column of its own, if there is one
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns made of it."""
+        return [
+            f"{self.name} missing" if one is None else f"{self.name} = {one}"
+            for one in self.categories
+        ]
+
+    def encode(self, column: Column, unknown: Unknown) -> Floats:  # (n, categories)
+        """One column for each category; zeros, or an error, for one that is not known."""
+        places = {category: place for place, category in enumerate(self.categories)}
+        values = column.listed()
+        encoded = np.zeros((len(values), len(places)))
+        for row, value in enumerate(values):
+            if value in places:
+                encoded[row, places[value]] = 1.0
+            elif unknown == "error" and value not in self.baseline:
+                known = ", ".join(repr(one) for one in (*self.baseline, *places))
+                raise ValueError(
+                    f"column {self.name!r} must be one of {known}, "
+                    f'got {value!r}: unknown="zeros" would make it none of them'
+                )
+        return encoded
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """How to encode tables with the columns of the one that it was fitted to.
+
+    >>> encoder = Encoder.fit({"age": [60, 70, None], "sex": ["f", "m", "f"]})
+    >>> encoder.names
+    ['age', 'age missing', 'sex = f', 'sex = m']
+    >>> encoder.row({"age": 70, "sex": "f"}).tolist()
+    [1.0, 0.0, 1.0, 0.0]
+    """
+
+    columns: tuple[Numeric | Categorical, ...]
+    unknown: Unknown = "zeros"
+    missing: tuple[str, ...] = ()
+
+    @classmethod
+    def fit(
+        cls,
+        table: object,
+        *,
+        numeric: Iterable[str] = (),
+        categorical: Iterable[str] = (),
+        baseline: bool = False,
+        unknown: Unknown = "zeros",
+        missing: Iterable[str] = (),
+    ) -> "Encoder":
+        """Learn how to encode tables like this one: a data frame, a dictionary of columns, an array
+        (n, columns), or a SciPy sparse matrix of numbers.
+
+        Columns are used as they are named; if none is, all are, numbers as ``numeric`` and all else
+        as ``categorical``. A category that is not in this table becomes "zeros" later, or an
+        "error", as ``unknown`` says. Texts in ``missing`` count as gaps. With a ``baseline`` the
+        most common category of a column has no column of its own: an intercept stands for it.
+        Numbers of a sparse matrix are scaled but not centred, so that zeros stay zeros.
+        """
+        if unknown not in ("zeros", "error"):
+            raise ValueError(f'unknown must be "zeros" or "error", got {unknown!r}')
+        if issparse(table):
+            return cls(scaled(as_sparse(table)), unknown)
+        gaps, found = tuple(missing), read_columns(table, tuple(missing))
+        kinds = kinds_of(
+            found, [str(name) for name in numeric], [str(name) for name in categorical]
+        )
+        if not kinds or not all(len(found[name].values) for name in kinds):
+            raise ValueError("a table must have at least one column and one row to learn from")
+        leave_out = as_flag(baseline, "baseline")
+        fitted = (
+            fit_numeric(found[name]) if is_numeric else fit_categorical(found[name], leave_out)
+            for name, is_numeric in kinds.items()
+        )
+        return cls(tuple(fitted), unknown, gaps)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all resulting columns."""
+        return [name for column in self.columns for name in column.names]
+
+    def encode(self, table: object) -> Floats | Sparse:  # (n, p)
+        """The rows of a table, sparse if it is; columns that were not fitted are left out."""
+        if issparse(table):
+            return self._scale(as_sparse(table))
+        found = read_columns(table, self.missing)
+        for column in self.columns:
+            if column.name not in found:
+                raise ValueError(
+                    f"column {column.name!r} is absent: give None where its value is not known"
+                )
+        return np.hstack([one.encode(found[one.name], self.unknown) for one in self.columns])
+
+    def row(self, values: Mapping[str, object]) -> Floats:  # (p,)
+        """One row, by the names of its columns: what is known when a decision is due."""
+        encoded = self.encode({name: [value] for name, value in values.items()})
+        context: Floats = np.asarray(encoded)[0]
+        return context
+
+    def _scale(self, table: Sparse) -> Sparse:
+        fitted = [one for one in self.columns if isinstance(one, Numeric) and one.mean == 0.0]
+        if len(fitted) < len(self.columns):
+            raise ValueError("a sparse table needs an encoder that was fitted to a sparse one")
+        if table.shape[1] != len(fitted):
+            raise ValueError(f"a table must have {len(fitted)} columns, got {table.shape[1]}")
+        scales = np.array([one.scale for one in fitted])
+        return csr_array((table.data / scales[table.indices], table.indices, table.indptr),
+                         shape=table.shape)  # fmt: skip
+
+    def state(self) -> dict[str, Any]:
+        """What was learned, as JSON has it."""
+        columns = [{"kind": type(one).__name__.lower(), **asdict(one)} for one in self.columns]
+        kept = {"unknown": self.unknown, "missing": list(self.missing)}
+        return {"format": FORMAT, **kept, "columns": columns}
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any]) -> "Encoder":
+        """The encoder that has this state."""
+        try:
+            as_count(state["format"], "format", FORMAT, FORMAT)
+            columns = tuple(column_of(dict(entry)) for entry in state["columns"])
+            return cls(columns, state["unknown"], tuple(state["missing"]))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"state must be what Encoder.state returned: {error}") from None
+
+
+# What is learned of a column
+
+
+def kinds_of(
+    found: Mapping[str, Column], numeric: list[str], categorical: list[str]
+) -> dict[str, bool]:
+    """The columns to use, in the order of the table, and whether they are numeric."""
+    for name in (*numeric, *categorical):
+        if name not in found:
+            raise ValueError(f"columns are {', '.join(found)}, got {name!r}")
+        if name in numeric and name in categorical:
+            raise ValueError(f"column {name!r} must be numeric or categorical, not both")
+    if not numeric and not categorical:
+        return {name: column.is_numeric() for name, column in found.items()}
+    return {name: name in numeric for name in found if name in numeric or name in categorical}
+
+
+def fit_numeric(column: Column) -> Numeric:
+    """Mean and scale of the numbers that are there."""
+    numbers = column.numbers()
+    known = numbers[~np.isnan(numbers)]
+    check_moderate(known, column.name)
+    if known.size == 0:
+        raise ValueError(
+            f"column {column.name!r} must hold a number, all are missing: leave it out"
+        )
+    scale = float(known.std())
+    mean = float(known.mean())
+    is_constant = scale <= 1e-12 * abs(mean)
+    return Numeric(column.name, mean, 1.0 if is_constant else scale, len(known) < len(numbers))
+
+
+def fit_categorical(column: Column, leave_out: bool) -> Categorical:
+    """The categories in alphabetical order, gaps last, without the most common if so wished."""
+    counts = Counter(column.listed())
+    ordered = sorted(counts, key=lambda value: (value is None, str(type(value)), value))
+    common = (max(ordered, key=lambda value: counts[value]),) if leave_out else ()
+    return Categorical(column.name, tuple(one for one in ordered if one not in common), common)
+
+
+def column_of(entry: dict[str, Any]) -> Numeric | Categorical:
+    """A column from its part of the state."""
+    kind = entry.pop("kind")
+    if kind == "numeric":
+        scale = as_number(entry["scale"], "scale", 0.0, strict=True)
+        return Numeric(entry["name"], as_number(entry["mean"], "mean"), scale, bool(entry["gaps"]))
+    return Categorical(entry["name"], tuple(entry["categories"]), tuple(entry["baseline"]))
+
+
+# Sparse tables
+
+
+def as_sparse(table: Any) -> Sparse:
+    """A sparse table of finite numbers, by rows."""
+    rows: Sparse = csr_array(table, dtype=np.float64)
+    check_moderate(rows.data, "a sparse table's numbers")
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def scaled(table: Sparse) -> tuple[Numeric, ...]:
+    """Columns by the root of their mean square, zeros included."""
+    rows, count = table.shape
+    if rows == 0 or count == 0:
+        raise ValueError("a table must have at least one column and one row to learn from")
+    squares = np.bincount(table.indices, table.data**2, minlength=count) / rows
+    scales = np.where(squares > 0.0, np.sqrt(squares), 1.0)
+    return tuple(Numeric(str(j), 0.0, float(scale), False) for j, scale in enumerate(scales))
