@@ -178,8 +178,8 @@ class DRLassoBandit(Estimating):
 def pseudo_reward(decision: Decision, reward: float, theta: Floats) -> float:
     """The mean reward of all actions on offer: imputed, and corrected by what was seen of one.
 
-    >>> menu = Menu(np.eye(2))
-    >>> decision = Decision(0, 0.25, 1, SILENT, menu)
+    >>> from soids.policies.policy import SILENT
+    >>> decision = Decision(0, 0.25, 1, SILENT, Menu(np.eye(2)))
     >>> pseudo_reward(decision, reward=2.0, theta=np.array([1.0, 3.0]))
     4.0
     """
