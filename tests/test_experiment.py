@@ -233,3 +233,14 @@ def test_the_table_of_baselines_has_every_policy():
 
 def test_every_family_can_be_named():
     assert set(FAMILIES) >= {"paper", "hypercube", "correlated", "lattimore", "jang"}
+
+
+def test_what_a_world_does_not_know_cannot_be_told():
+    table = {
+        "horizon": 5,
+        "seeds": 1,
+        "bandit": {"family": "oh", "dimension": 10},
+        "policies": {"A": {"policy": "popart", "exploration": 3, "told": ["reward_bound"]}},
+    }
+    with pytest.raises(ValueError, match=r"policies\.A: told must be one of .* 'reward_bound'"):
+        parse_experiment(table, "contextual").check()

@@ -93,7 +93,7 @@ def test_a_policy_for_another_dimension_is_refused():
     [
         (BANDIT, "soids", r"policy must be an object with choose, str has no such method"),
         (BANDIT, SOIDS, "policy must be an object such as SOIDS"),
-        (SOIDS(3), BANDIT, "bandit must be a SparseLinearBandit, got SOIDS"),
+        (SOIDS(3), BANDIT, "bandit must be a SparseLinearBandit .* got SOIDS"),
     ],
 )
 def test_who_plays_whom_must_be_told(bandit, policy, message):

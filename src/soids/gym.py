@@ -1,16 +1,17 @@
 """Our bandits as Gymnasium environments, by family: ``soids/Paper-v0``, ``soids/Hypercube-v0``, ...
 
 An observation is the menu, the features of all actions: what a linear bandit shows before each
-choice. An episode is a trial, and has the luck of its seed: whoever acts in it gets the rewards
-that ``soids.play`` would give.
+choice, be it always the same or a new one. An episode is a trial, and has the luck of its seed:
+whoever acts in it gets the rewards that ``soids.play`` would give.
 """
 
 from typing import Any
 
 import numpy as np
 
-from soids.arrays import Floats, as_count
-from soids.bandits import FAMILIES, SparseLinearBandit
+from soids.arrays import LARGEST, Floats, as_count
+from soids.bandits import FAMILIES, Bandit, Offer, SparseLinearBandit
+from soids.bandits.bandit import check_world
 from soids.simulation.trial import Problem
 
 try:
@@ -37,18 +38,19 @@ class BanditEnv(gymnasium.Env[Floats, np.int64]):
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  Gymnasium's own
 
-    def __init__(self, bandit: SparseLinearBandit, *, horizon: int = 1000, seed: int = 0) -> None:
-        if not isinstance(bandit, SparseLinearBandit):
-            raise ValueError(f"bandit must be a SparseLinearBandit, got {bandit!r}")
+    def __init__(self, bandit: Bandit, *, horizon: int = 1000, seed: int = 0) -> None:
+        check_world(bandit)
         self.bandit = bandit
         self.horizon = as_count(horizon, "horizon")
         self.seed = as_count(seed, "seed", 0)
         self.round = self.horizon  # nothing to play before the first reset
         self.episodes = 0
-        actions = bandit.actions
-        size = float(np.abs(actions).max()) or 1.0
-        self.action_space = gymnasium.spaces.Discrete(len(actions))
-        self.observation_space = gymnasium.spaces.Box(-size, size, actions.shape, np.float64)
+        first = next(bandit.rounds(self.horizon, np.random.default_rng(0)))  # all are as large
+        size = LARGEST
+        if isinstance(bandit, SparseLinearBandit):
+            size = float(np.abs(bandit.actions).max()) or 1.0
+        self.action_space = gymnasium.spaces.Discrete(len(first.actions))
+        self.observation_space = gymnasium.spaces.Box(-size, size, first.actions.shape, np.float64)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -59,20 +61,21 @@ class BanditEnv(gymnasium.Env[Floats, np.int64]):
         super().reset(seed=seed)
         luck = int(self.np_random.integers(2**32)) if seed is None else seed
         world = np.random.default_rng(np.random.SeedSequence(luck).spawn(2)[0])
-        self.noise = self.bandit.draw_noise(self.horizon, world)
+        self.offers = self.bandit.rounds(self.horizon, world)
+        self.offer: Offer = next(self.offers)
         self.episodes += 1
         self.round = 0
-        return self.bandit.actions.copy(), {}
+        return self.offer.actions.copy(), {}
 
     def step(self, action: np.int64 | int) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
         """Play an action, by its row in the menu; the last round truncates the episode."""
         if self.round == self.horizon:
             raise ValueError(f"an episode has {self.horizon} rounds: reset to begin another")
-        index = as_count(action, "action", 0, len(self.bandit.means) - 1)
-        reward = float(self.bandit.means[index] + self.noise[self.round])
+        index = as_count(action, "action", 0, len(self.offer.means) - 1)
+        reward, info = self.offer.reward(index), {"regret": self.offer.regret(index)}
         self.round += 1
-        info = {"regret": float(self.bandit.gaps[index])}
-        return self.bandit.actions.copy(), reward, False, self.round == self.horizon, info
+        self.offer = next(self.offers, self.offer)  # the last menu stays
+        return self.offer.actions.copy(), reward, False, self.round == self.horizon, info
 
 
 def drawn(family: str, *, seed: int = 0, horizon: int = 1000, **settings: Any) -> BanditEnv:

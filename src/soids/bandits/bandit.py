@@ -1,13 +1,52 @@
-"""The truth that policies try to find: sparse linear rewards over a finite set of actions."""
+"""The truth that policies try to find: what a round offers, and the worlds that offer it.
+
+Whatever a world draws, it draws before the policy acts: all policies meet the same luck.
+"""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from soids.arrays import Floats, as_actions, as_count, as_floats, as_generator, as_number
+
+
+class Offer(NamedTuple):
+    """A round: what can be done, what it is worth, and the luck that will come on top."""
+
+    actions: Floats  # (K, d)
+    means: Floats  # (K,)  expected rewards
+    noise: float | Floats  # of this round; (K,) if it depends on the action
+
+    def reward(self, index: int) -> float:
+        """What an action earns in this round."""
+        noise = self.noise[index] if isinstance(self.noise, np.ndarray) else self.noise
+        return float(self.means[index] + noise)
+
+    def regret(self, index: int) -> float:
+        """By how much the expected reward of an action falls short of the best."""
+        return float(self.means.max() - self.means[index])
+
+
+class Bandit(Protocol):
+    """A world to play in."""
+
+    @property
+    def dimension(self) -> int:
+        """How many features an action has."""
+        ...
+
+    @property
+    def truth(self) -> dict[str, Any]:
+        """What a policy can be told, by the name of its setting."""
+        ...
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
+        """What each round offers; a longer horizon begins like a shorter one."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +67,16 @@ class SparseLinearBandit:
         return f"SparseLinearBandit({count} actions, {dimension} features, noise {self.noise})"
 
     def __post_init__(self) -> None:
-        theta = as_floats(self.theta, "theta")
-        if theta.ndim != 1 or theta.size == 0:
-            raise ValueError(f"theta must have shape (d,) with d at least 1, got {theta.shape}")
-        theta.flags.writeable = False
+        theta = as_theta(self.theta)
         object.__setattr__(self, "theta", theta)
         object.__setattr__(self, "actions", as_actions(self.actions, theta.size))
         object.__setattr__(self, "noise", as_number(self.noise, "noise", 0.0))
         object.__setattr__(self, "degrees", as_degrees(self.degrees))
+
+    @property
+    def dimension(self) -> int:
+        """How many features an action has."""
+        return len(self.theta)
 
     @cached_property
     def means(self) -> Floats:  # (K,)
@@ -52,15 +93,13 @@ class SparseLinearBandit:
     @property
     def truth(self) -> dict[str, Any]:
         """What a policy can be told, by the name of its setting."""
-        radius = float(np.abs(self.theta).sum())
-        return {
-            "sparsity": int(np.count_nonzero(self.theta)),
-            "radius": radius,
-            "noise": self.noise,
-            "norm": float(np.linalg.norm(self.theta)),
-            "support": np.flatnonzero(self.theta).tolist(),
-            "reward_bound": float(np.abs(self.actions).max()) * radius,
-        }
+        known = truth_of(self.theta, self.noise)
+        return {**known, "reward_bound": float(np.abs(self.actions).max()) * known["radius"]}
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
+        """The same actions in every round."""
+        for noise in self.draw_noise(horizon, rng):
+            yield Offer(self.actions, self.means, float(noise))
 
     def draw_noise(self, horizon: int, rng: np.random.Generator) -> Floats:  # (T,)
         """The noise of all rounds, drawn at once so that no decision can change it."""
@@ -69,6 +108,34 @@ class SparseLinearBandit:
             return self.noise * rng.standard_normal(horizon)
         unit = math.sqrt((self.degrees - 2.0) / self.degrees)  # t has variance nu / (nu - 2)
         return self.noise * unit * rng.standard_t(self.degrees, horizon)
+
+
+def truth_of(theta: Floats, noise: float) -> dict[str, Any]:
+    """What a policy can be told of linear rewards, whatever the actions."""
+    return {
+        "sparsity": int(np.count_nonzero(theta)),
+        "radius": float(np.abs(theta).sum()),
+        "noise": noise,
+        "norm": float(np.linalg.norm(theta)),
+        "support": np.flatnonzero(theta).tolist(),
+    }
+
+
+def as_theta(value: object) -> Floats:  # (d,)
+    """A parameter that nobody can change."""
+    theta = as_floats(value, "theta")
+    if theta.ndim != 1 or theta.size == 0:
+        raise ValueError(f"theta must have shape (d,) with d at least 1, got {theta.shape}")
+    theta.flags.writeable = False
+    return theta
+
+
+def check_world(bandit: object) -> None:
+    """Refuse what has no rounds to offer."""
+    if isinstance(bandit, type) or not callable(getattr(bandit, "rounds", None)):
+        raise ValueError(
+            f"bandit must be a SparseLinearBandit or another world with rounds, got {bandit!r}"
+        )
 
 
 def as_degrees(degrees: object) -> float:

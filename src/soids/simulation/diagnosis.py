@@ -16,7 +16,7 @@ import numpy as np
 
 from soids import rates, theory
 from soids.arrays import Bools, Floats, Ints
-from soids.bandits import SparseLinearBandit
+from soids.bandits import Bandit, SparseLinearBandit
 from soids.designs import exploratory_design
 from soids.information import information_ratio
 from soids.policies.linear import LinTS, OracleThompson
@@ -154,7 +154,7 @@ class Watched:
 
 
 def diagnose(
-    bandit: SparseLinearBandit,
+    bandit: Bandit,
     policy: Policy,
     horizon: int,
     seed: int,
@@ -168,6 +168,8 @@ def diagnose(
     >>> seen.beliefs.inclusion.shape
     (30, 20)
     """
+    if not isinstance(bandit, SparseLinearBandit):
+        raise ValueError(f"bandit must be a SparseLinearBandit to be watched, got {bandit!r}")
     watched = Watched(policy, bandit)
     trace = play(bandit, watched, horizon, seed, on_round)
     paid, learned = np.array(watched.expected).T

@@ -34,6 +34,8 @@ from datetime import date, time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from soids.arrays import as_count, as_flag
 from soids.simulation.play import check_verbs
 from soids.simulation.spelling import meant
@@ -81,6 +83,7 @@ class Experiment:
         for problem, players in zip(self.problems, self.players, strict=True):
             with located(f"bandit {problem.title}"):
                 bandit = problem.make(self.seeds[0])
+                next(bandit.rounds(problem.horizon, np.random.default_rng(0)))
             for player in players:
                 with located(f"policies.{player.label}"):
                     make = policy_called(player.policy)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import Floats, Ints, as_count
-from soids.bandits import SparseLinearBandit
+from soids.bandits.bandit import Bandit, check_world
 from soids.policies.policy import SILENT, Decision, Information, Policy
 
 
@@ -24,7 +24,7 @@ class Trace(NamedTuple):
 
 
 def play(
-    bandit: SparseLinearBandit,
+    bandit: Bandit,
     policy: Policy,
     horizon: int,
     seed: int,
@@ -32,8 +32,8 @@ def play(
 ) -> Trace:
     """Let the policy act for the horizon; ``on_round`` is told the round and its regret.
 
-    Two streams come from the seed: the world's noise in round t is the same whatever the policy
-    does, so that policies are compared on the same luck, and the policy's own mind.
+    Two streams come from the seed: the world's actions and noise in round t are the same whatever
+    the policy does, so that policies are compared on the same luck, and the policy's own mind.
 
     >>> from soids import SOIDS, paper_instance
     >>> bandit = paper_instance(dimension=20, seed=0)
@@ -41,21 +41,18 @@ def play(
     >>> trace.regret.shape
     (30,)
     """
-    if not isinstance(bandit, SparseLinearBandit):
-        raise ValueError(f"bandit must be a SparseLinearBandit, got {bandit!r}")
+    check_world(bandit)
     check_verbs(policy)
     horizon = as_count(horizon, "horizon")
     streams = np.random.SeedSequence(as_count(seed, "seed", 0)).spawn(2)
     world, mind = (np.random.default_rng(stream) for stream in streams)
-    noise = bandit.draw_noise(horizon, world)
     chosen = np.empty(horizon, dtype=np.int64)
     facts = np.empty((5, horizon))
-    for t in range(horizon):
-        decision = policy.choose(bandit.actions, mind)
-        index, probability, info = read_decision(decision, len(bandit.actions))
-        reward = float(bandit.means[index] + noise[t])
+    for t, offer in zip(range(horizon), bandit.rounds(horizon, world), strict=True):
+        decision = policy.choose(offer.actions, mind)
+        index, probability, info = read_decision(decision, len(offer.actions))
+        reward, regret = offer.reward(index), offer.regret(index)
         policy.observe(decision, reward)
-        regret = float(bandit.gaps[index])
         chosen[t] = index
         facts[:, t] = reward, regret, probability, info.ratio, info.rate
         if on_round is not None:

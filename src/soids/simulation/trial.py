@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from soids.bandits import FAMILIES, SparseLinearBandit
+from soids.bandits import FAMILIES, Bandit
 from soids.policies import POLICIES
 from soids.policies.policy import Policy
 from soids.simulation.spelling import meant
@@ -32,7 +32,7 @@ class Problem:
         default="", compare=False
     )  # what sets it apart from the other problems of its experiment
 
-    def make(self, seed: int) -> SparseLinearBandit:
+    def make(self, seed: int) -> Bandit:
         """The bandit of this seed."""
         family = family_called(self.family)
         settings = dict(self.settings)
@@ -50,11 +50,14 @@ class Player:
     settings: dict[str, Any]
     label: str = field(default="", compare=False)
 
-    def make(self, bandit: SparseLinearBandit, horizon: int) -> Policy:
+    def make(self, bandit: Bandit, horizon: int) -> Policy:
         """The policy, ready to play the bandit."""
         truth = {**bandit.truth, "horizon": horizon}
+        unknown = [name for name in self.told if name not in truth]
+        if unknown:
+            raise ValueError(f"told must be one of {', '.join(truth)} here, got {unknown[0]!r}")
         told = {name: truth[name] for name in self.told}
-        policy: Policy = policy_called(self.policy)(len(bandit.theta), **told, **self.settings)
+        policy: Policy = policy_called(self.policy)(bandit.dimension, **told, **self.settings)
         return policy
 
 
@@ -105,7 +108,7 @@ def plain(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9=.,_-]+", "_", text)[:80]
 
 
-def family_called(name: str) -> Callable[..., SparseLinearBandit]:
+def family_called(name: str) -> Callable[..., Bandit]:
     """The family of bandits of this name."""
     if not isinstance(name, str) or name not in FAMILIES:
         raise ValueError(f"family must be one of {', '.join(FAMILIES)}{meant(name, FAMILIES)}")
