@@ -1,10 +1,10 @@
 """Coordinate ascent for the mean-field spike and slab with a Laplace slab (Ray & Szabo 2022).
 
-Notation, in units in which the noise is 1
+Notation
     means       (d,)  mu, of the slab's part of each coefficient
     deviations  (d,)  sigma
     inclusion   (d,)  gamma, probability of the slab
-    G, b              gram and moment
+    G, b              gram and moment, times the precision of the noise
     slab              rate of the Laplace prior
     odds              log prior odds of inclusion
 
@@ -46,8 +46,10 @@ def cost(mean, deviation, pull, curvature, slab):
 @njit(cache=True, nogil=True)
 def cheapest(mean, deviation, pull, curvature, slab):
     """The mean and deviation of least cost, and that cost, from a guess of them."""
+    if curvature <= 0.0:  # never seen: the prior's best
+        mean, deviation = 0.0, 1.0 / (slab * ROOT)
     value = cost(mean, deviation, pull, curvature, slab)
-    for _ in range(NEWTON):
+    for _ in range(NEWTON if curvature > 0.0 else 0):
         ratio = mean / deviation
         peak = slab * ROOT * math.exp(-0.5 * ratio * ratio)
         slope = pull + slab * math.erf(ratio * math.sqrt(0.5)) + curvature * mean
@@ -57,8 +59,6 @@ def cheapest(mean, deviation, pull, curvature, slab):
         second = curvature + bend * ratio * ratio + 1.0 / (deviation * deviation)
         cross = -bend * ratio
         determinant = first * second - cross * cross
-        if determinant <= 0.0:  # nothing is known and the peak has underflowed
-            break
         step = -(second * slope - cross * growth) / determinant
         stretch = -(first * growth - cross * slope) / determinant
         gain = -(step * slope + stretch * growth)
@@ -80,7 +80,9 @@ def cheapest(mean, deviation, pull, curvature, slab):
 
 
 @njit(cache=True, nogil=True)
-def ascend(gram, moment, slab, odds, order, means, deviations, inclusion, tolerance, sweeps):
+def ascend(
+    gram, moment, precision, slab, odds, order, means, deviations, inclusion, tolerance, sweeps
+):
     """Sweep over the coordinates, in place, until no inclusion changes in entropy by more than the
     tolerance; return the sweeps made.
     """
@@ -97,15 +99,16 @@ def ascend(gram, moment, slab, odds, order, means, deviations, inclusion, tolera
         for n in range(size):
             j = order[n]
             row = gram[j]
-            pull = spread[j] - row[j] * expected[j] - moment[j]
-            mean, deviation, value = cheapest(means[j], deviations[j], pull, row[j], slab)
+            pull = precision * (spread[j] - row[j] * expected[j] - moment[j])
+            curvature = precision * row[j]
+            mean, deviation, value = cheapest(means[j], deviations[j], pull, curvature, slab)
             means[j], deviations[j] = mean, deviation
             logit = odds + CONSTANT + math.log(slab) - value
             share = 1.0 / (1.0 + math.exp(-min(max(logit, -700.0), 700.0)))
             change = max(change, abs(entropy(share) - entropy(inclusion[j])))
             inclusion[j] = share
             step = share * mean - expected[j]
-            if abs(step) * math.sqrt(row[j]) > FAINT:
+            if abs(step) * math.sqrt(curvature) > FAINT:
                 expected[j] += step
                 for i in range(size):
                     spread[i] += step * row[i]

@@ -15,7 +15,9 @@ from soids.posteriors import Tuning
 from soids.regression.spike_slab_vb import MeanField, SlabPrior, cold_start, mean_field
 
 AVERAGED = 30  # draws whose mean the authors take residuals of
-CLEAREST = 1e-6  # the least noise that is believed, in units of rewards
+# The least noise that is believed, in units of rewards: without it some lucky features may explain
+# the first rewards to the last digit, and the noise never recovers.
+CLEAREST = 0.1
 
 
 class MeanFieldDraws(NamedTuple):

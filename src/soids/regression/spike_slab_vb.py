@@ -57,8 +57,7 @@ def mean_field(
     """
     order = np.argsort(-np.abs(start.means), kind="stable")
     fit = MeanField(*(np.array(part) for part in start))
-    gram, moment = evidence.gram / noise**2, evidence.moment / noise**2
-    ascend(gram, moment, prior.slab, prior.odds, order, *fit, tolerance, sweeps)
+    ascend(evidence.gram, evidence.moment, noise**-2, *prior, order, *fit, tolerance, sweeps)
     return fit
 
 
