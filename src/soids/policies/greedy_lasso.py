@@ -1,8 +1,8 @@
 """One sparse parameter for all arms, a lasso anew in every round: three published policies.
 
 Penalties are the ``alpha`` of scikit-learn and glmnet, beside half the mean square, as in the
-authors' own code; no intercept is fitted unless said so. Where the authors take the first of
-several best actions, one of them is drawn. ``t`` counts rewards, ``d`` the dimension.
+authors' own code; no intercept is fitted. Where the authors take the first of several best actions,
+one of them is drawn. ``t`` counts rewards, ``d`` the dimension.
 """
 
 import math
@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Floats, as_count, as_flag, as_number
+from soids.arrays import SMALLEST, Floats, as_count, as_number
 from soids.evidence import Evidence, Menu
 from soids.information import Mixture, Spread, greedy
 from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision
 from soids.regression.thresholded import large, least_squares_on
-from soids.regression.weighted_lasso import Centred, Products, weighted_lasso
+from soids.regression.weighted_lasso import weighted_lasso
 
 SILENCE = 5  # rewards from which nothing is estimated yet: the authors' code
 
@@ -29,7 +29,6 @@ class Estimate(NamedTuple):
     theta: Floats  # (d,)  what it acts on
     lasso: Floats  # (d,)  where the next lasso begins
     rounds: int = 0  # rewards it was estimated from
-    earned: float = 0.0  # sum of rewards, for those that fit an intercept
     pseudo: Evidence | None = None  # mean contexts and pseudo-rewards, if it imputes them
 
 
@@ -54,9 +53,7 @@ class Estimating(ABC):
 
     def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        settled = self.ledger.settle(decision, reward)
-        earned = self.memory.earned + math.fsum(value for _, value in settled)
-        self.memory = self.memory._replace(earned=earned)
+        self.ledger.settle(decision, reward)
 
     def theta(self) -> Floats:  # (d,)
         """The parameter as estimated from all rewards so far."""
@@ -87,8 +84,7 @@ class Estimating(ABC):
 class SALassoBandit(Estimating):
     """The sparsity-agnostic lasso bandit (Oh, Iyengar, Zeevi 2021): greedy on the lasso.
 
-    The penalty in round t is ``penalty * sqrt((4 log t + 2 log d) / t)``. With ``intercept`` the
-    lasso fits one, which the choice then ignores, as in the authors' code; the paper has none.
+    The penalty in round t is ``penalty * sqrt((4 log t + 2 log d) / t)``.
 
     >>> policy, rng = SALassoBandit(2, penalty=0.1), np.random.default_rng(0)
     >>> for _ in range(30):
@@ -98,20 +94,13 @@ class SALassoBandit(Estimating):
     np.True_
     """
 
-    def __init__(self, dimension: int, *, penalty: float = 0.4, intercept: bool = True) -> None:
+    def __init__(self, dimension: int, *, penalty: float = 0.4) -> None:
         super().__init__(dimension, penalty=penalty)
-        self.intercept = as_flag(intercept, "intercept")
 
     def _estimate(self, evidence: Evidence) -> tuple[Floats, Floats]:
         t = evidence.rounds
         decay = math.sqrt((4.0 * math.log(t) + 2.0 * math.log(self.dimension)) / t)
-        gram: Products = evidence.played
-        moment = evidence.moment
-        if self.intercept:
-            gram = Centred(gram, evidence.total, t)
-            moment = moment - evidence.total * (self.memory.earned / t)
-        weights = np.full(self.dimension, t * self.penalty * decay)
-        lasso = weighted_lasso(gram, moment, weights, self.memory.lasso)
+        lasso = self._lasso(evidence, self.penalty * decay)
         return lasso, lasso
 
 

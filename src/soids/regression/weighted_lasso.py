@@ -42,19 +42,6 @@ class Inner:
         return products
 
 
-class Centred:
-    """The gram of features from each of which its mean is taken, as if an intercept were fitted."""
-
-    def __init__(self, gram: Products, total: Floats, rounds: int) -> None:
-        self.gram, self.total, self.rounds = gram, total, rounds
-        self.diagonal: Floats = np.maximum(gram.diagonal - total**2 / rounds, 0.0)
-
-    def rows(self, features: Ints) -> Floats:  # (n, d)
-        """The rows of some features."""
-        means = self.total[features] / self.rounds
-        return self.gram.rows(features) - np.outer(means, self.total)
-
-
 def weighted_lasso(
     gram: Products,
     moment: Floats,
