@@ -7,7 +7,7 @@ from sklearn.linear_model import Lasso
 from soids.evidence import Evidence
 from soids.regression.mcp import two_step_mcp
 from soids.regression.thresholded import large, least_squares_on
-from soids.regression.weighted_lasso import Inner, weighted_lasso
+from soids.regression.weighted_lasso import Inner, leap, weighted_lasso
 from test_ridge import recorded
 
 EXACT = 1e-11
@@ -47,6 +47,33 @@ def test_weights_are_heeded_one_by_one():
     assert 3 < active.sum() < 40
     assert slope[active] == pytest.approx((weights * np.sign(theta))[active], abs=1e-6)
     assert (np.abs(slope[~active]) <= weights[~active] + 1e-6).all()
+
+
+def test_a_leap_is_downhill_and_changes_no_sign():
+    actions, rewards = problem(30, 12)
+    gram, moment = actions.T @ actions, actions.T @ rewards
+    weights, rng = np.full(12, 2.0), np.random.default_rng(2)
+
+    def height(theta):
+        return 0.5 * theta @ gram @ theta - moment @ theta + weights @ np.abs(theta)
+
+    for _ in range(50):
+        before = rng.standard_normal(12) * (rng.random(12) < 0.8)
+        after = before.copy()
+        leap(gram, moment, weights, after)
+        assert height(after) <= height(before) + 1e-9
+        assert (after * before >= 0.0).all()
+        assert not after[before == 0.0].any()
+
+
+def test_features_that_nearly_depend_on_each_other_are_no_obstacle():
+    rng = np.random.default_rng(0)
+    actions = rng.standard_normal((40, 1)) + 0.01 * rng.standard_normal((40, 60))
+    rewards = actions[:, 0] - actions[:, 1] + 0.001 * rng.standard_normal(40)
+    evidence, weights = recorded(actions, rewards), np.full(60, 1e-3)
+    theta = weighted_lasso(evidence.played, evidence.moment, weights, np.zeros(60))
+    slope = actions.T @ (rewards - actions @ theta)
+    assert np.abs(slope).max() <= 1.001 * 1e-3
 
 
 def test_wide_rows_are_as_good_as_their_gram():
