@@ -89,18 +89,21 @@ def search(gram: Floats, moment: Floats, weights: Floats, theta: Floats, toleran
     for _ in range(LEAPS):
         if descend(gram, moment, weights, theta, tolerance, SWEEPS) < SWEEPS:
             return
-        leap(gram, moment, weights, theta)
+        while leap(gram, moment, weights, theta):
+            pass
 
 
-def leap(gram: Floats, moment: Floats, weights: Floats, theta: Floats) -> None:
+def leap(gram: Floats, moment: Floats, weights: Floats, theta: Floats) -> bool:
     """Go, in place, to where the minimum would be if all signs were right; coefficients that would
     change theirs become zero on the way, or, if that is not downhill, the first of them does.
+
+    Returns whether there were any: then it is not where it meant to go.
     """
     active = np.flatnonzero(theta)
     values, square = theta[active], gram[np.ix_(active, active)]
     _, goal, failed = dposv(square, moment[active] - weights[active] * np.sign(values), lower=1)
     if failed:
-        return
+        return False
 
     def height(place: Floats) -> float:
         slope = 0.5 * (square @ place) - moment[active]
@@ -113,3 +116,4 @@ def leap(gram: Floats, moment: Floats, weights: Floats, theta: Floats) -> None:
         reached = values + shares.min() * (goal - values)
         reached[shares.argmin()] = 0.0
     theta[active] = reached
+    return bool(turned.any())
