@@ -174,6 +174,32 @@ def test_what_was_left_to_chance_is_remembered_until_its_reward_comes(tmp_path):
     assert restored.memory.explored == ()
 
 
+@pytest.mark.parametrize("family", [LassoBandit, MCPBandit])
+def test_arms_are_drawn_as_often_as_their_propensity_says(family):
+    policy = family(12, arms=3)
+    _, rng = play_disjoint(policy, 7, arms=3)
+    menu = disjoint(np.ones(4), 3)[[0, 1, 2, 1]]  # one arm is on offer twice
+    drawn = [deepcopy(policy).choose(menu, rng) for _ in range(2000)]
+    masses = {d.index: d.probability for d in drawn}
+    assert all(d.probability == masses[d.index] for d in drawn)
+    assert sum(masses.values()) == pytest.approx(1.0)
+    for index, mass in masses.items():
+        count = sum(d.index == index for d in drawn)
+        assert abs(count - 2000 * mass) <= 4 * math.sqrt(2000 * mass * (1 - mass))
+
+
+@pytest.mark.parametrize("family", [LassoBandit, MCPBandit])
+def test_disjoint_arms_are_restored_bit_for_bit(family, tmp_path):
+    policy = family(8, arms=2)
+    play_disjoint(policy, 9)
+    save(policy, tmp_path / "policy")
+    futures = [
+        [(d.index, d.probability) for d, _, _ in play_disjoint(one, 12, seed=3)[0]]
+        for one in (policy, load(tmp_path / "policy"))
+    ]
+    assert futures[0] == futures[1]
+
+
 def test_arms_are_told_apart_by_their_blocks():
     actions = np.zeros((4, 6))
     actions[0, 4], actions[1, 1], actions[3, 2] = 1.0, -1.0, 0.5
