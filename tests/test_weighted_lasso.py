@@ -66,6 +66,12 @@ def test_a_leap_is_downhill_and_changes_no_sign():
         assert not after[before == 0.0].any()
 
 
+def test_from_zero_there_is_nowhere_to_leap():
+    theta = np.zeros(2)
+    assert not leap(np.eye(2), np.ones(2), np.zeros(2), theta)
+    assert theta.tolist() == [0.0, 0.0]
+
+
 def test_features_that_nearly_depend_on_each_other_are_no_obstacle():
     rng = np.random.default_rng(0)
     actions = rng.standard_normal((40, 1)) + 0.01 * rng.standard_normal((40, 60))

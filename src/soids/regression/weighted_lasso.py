@@ -100,6 +100,8 @@ def leap(gram: Floats, moment: Floats, weights: Floats, theta: Floats) -> bool:
     Returns whether there were any: then it is not where it meant to go.
     """
     active = np.flatnonzero(theta)
+    if not active.size:
+        return False
     values, square = theta[active], gram[np.ix_(active, active)]
     _, goal, failed = dposv(square, moment[active] - weights[active] * np.sign(values), lower=1)
     if failed:
