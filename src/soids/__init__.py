@@ -7,11 +7,14 @@ from soids.policies.committing import ESTC, PopArt
 from soids.policies.confidence import FrequentistIDS, LinUCB
 from soids.policies.elimination import PopArtElimination
 from soids.policies.estimation import E2D
+from soids.policies.greedy_lasso import DRLassoBandit, SALassoBandit, ThresholdedLassoBandit
 from soids.policies.lasso import Greedy
 from soids.policies.linear import LinTS, OracleThompson
 from soids.policies.otcs import OTCS
+from soids.policies.per_arm import LassoBandit, MCPBandit
 from soids.policies.posterior import FGTS, SOIDS, SparseIDS, Thompson
 from soids.policies.uniform import Uniform
+from soids.policies.variational import VBThompson
 from soids.regression.forecaster import Forecaster
 from soids.simulation.play import Trace, play
 
@@ -22,19 +25,25 @@ __all__ = [
     "OTCS",
     "POLICIES",
     "SOIDS",
+    "DRLassoBandit",
     "Forecaster",
     "FrequentistIDS",
     "Greedy",
+    "LassoBandit",
     "LinTS",
     "LinUCB",
+    "MCPBandit",
     "OracleThompson",
     "PopArt",
     "PopArtElimination",
+    "SALassoBandit",
     "SparseIDS",
     "SparseLinearBandit",
     "Thompson",
+    "ThresholdedLassoBandit",
     "Trace",
     "Uniform",
+    "VBThompson",
     "load",
     "paper_instance",
     "play",

@@ -9,9 +9,12 @@ from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
 from soids.gram import Gram
 from soids.policies.committing import Explored, Phase, Sample
+from soids.policies.greedy_lasso import Estimate
 from soids.policies.otcs import Converted
+from soids.policies.per_arm import Arm, Known, Sampled, Stack
 from soids.policies.policy import Decision, Information
 from soids.policies.posterior import Memory
+from soids.policies.variational import MeanFieldDraws
 from soids.posteriors import POSTERIORS
 from soids.posteriors.arms import Arms
 from soids.posteriors.gaussian import Draws
@@ -20,12 +23,14 @@ from soids.posteriors.prior import Noise, Prior, Span
 from soids.posteriors.smc import Cloud
 from soids.posteriors.target import Target
 from soids.regression.forecaster import Foresight
+from soids.regression.spike_slab_vb import MeanField
 
 RECORDS: dict[str, Any] = {
     record.__name__: record
     for record in (
         Menu, Gram, Evidence, Information, Decision, Memory, Converted, Explored, Sample, Phase,
         Foresight, Cloud, Arms, Target, Prior, Span, Noise, Draws, Chains, *POSTERIORS.values(),
+        Estimate, Known, Arm, Sampled, Stack, MeanField, MeanFieldDraws,
     )
 }  # fmt: skip
 

@@ -1,0 +1,134 @@
+"""Thompson sampling with a mean-field posterior (Chakraborty, Roy, Tewari 2023)."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from soids.arrays import SMALLEST, Bools, Floats, as_count, as_number
+from soids.evidence import Evidence, Menu
+from soids.information import Mixture, Spread
+from soids.particles import Particles
+from soids.policies.posterior import Outlook, PosteriorPolicy, obey
+from soids.posteriors import Tuning
+from soids.regression.spike_slab_vb import MeanField, SlabPrior, cold_start, mean_field
+
+AVERAGED = 30  # draws whose mean the authors take residuals of
+# The least noise that is believed, in units of rewards: without it some lucky features may explain
+# the first rewards to the last digit, and the noise never recovers.
+CLEAREST = 0.1
+
+
+class MeanFieldDraws(NamedTuple):
+    """Independent draws from a mean-field posterior."""
+
+    fit: MeanField
+    thetas: Floats  # (M, d)
+    included: Bools  # (M, d)
+    variance: float  # of the noise, as it looks after this fit
+
+    def noise(self) -> float:
+        return math.sqrt(self.variance)
+
+    def rewards_on(self, menu: Menu) -> Floats:
+        return self.thetas @ menu.columns
+
+    def particles(self) -> Particles:
+        size = len(self.thetas)
+        return Particles(self.thetas, self.included, np.full(size, 1.0 / size))
+
+
+@dataclass(frozen=True)
+class MeanFieldPosterior:
+    """Fits anew whenever there are new rewards: from the last fit, or in every ``restart``-th round
+    as if for the first time.
+    """
+
+    dimension: int
+    noise: float | None
+    slab: float
+    complexity: float
+    restart: int
+
+    def update(
+        self,
+        draws: MeanFieldDraws | None,
+        evidence: Evidence,
+        tuning: Tuning,
+        rng: np.random.Generator,
+    ) -> MeanFieldDraws:
+        """Draws from the approximation."""
+        prior = SlabPrior(self.slab, -self.complexity * math.log(self.dimension))
+        noise = self._noise(draws, evidence)
+        if draws is None or evidence.rounds % self.restart == 0:
+            start = cold_start(evidence, noise)
+        else:
+            start = draws.fit
+        fit = mean_field(evidence, noise, prior, start)
+        shape = (tuning.particles, self.dimension)
+        included = rng.random(shape) < fit.inclusion
+        _, features = np.nonzero(included)
+        thetas = np.zeros(shape)
+        spread = fit.deviations[features] * rng.standard_normal(len(features))
+        thetas[included] = fit.means[features] + spread
+        return MeanFieldDraws(fit, thetas, included, self._variance(fit, evidence))
+
+    def _noise(self, draws: MeanFieldDraws | None, evidence: Evidence) -> float:
+        """The noise to fit by: told, or what the last fit left unexplained."""
+        if draws is not None:
+            return draws.noise()
+        return math.sqrt(self._variance(None, evidence))
+
+    def _variance(self, fit: MeanField | None, evidence: Evidence) -> float:
+        """The mean square of residuals, as the authors' average over a few draws expects it."""
+        if self.noise is not None:
+            return self.noise**2
+        if evidence.energy == 0.0:
+            return 1.0
+        square = evidence.energy
+        if fit is not None:
+            theta = fit.expected()
+            explained = 2.0 * evidence.moment @ theta - theta @ evidence.gram @ theta
+            doubt = evidence.played.diagonal @ fit.variances()
+            square += float(doubt / AVERAGED - explained)
+        floor = CLEAREST**2 * evidence.energy
+        return max(square, floor) / evidence.rounds
+
+
+class VBThompson(PosteriorPolicy):
+    """Variational-Bayes Thompson sampling: obey a draw from a mean-field spike and slab.
+
+    The slab is Laplace with rate ``slab``, the prior odds of a feature ``dimension**-complexity``.
+    Choices are uniform in the first ``uniform`` rounds. Unknown ``noise`` is estimated from the
+    residuals of each fit, for the next.
+    """
+
+    optimistic = False
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        noise: float | None = None,
+        slab: float = 1.0,
+        complexity: float = 1.001,
+        uniform: int = 5,
+        restart: int = 5,
+        particles: int = 100,
+    ) -> None:
+        dimension = as_count(dimension, "dimension")
+        noise = None if noise is None else as_number(noise, "noise", SMALLEST)
+        self.slab = as_number(slab, "slab", SMALLEST)
+        self.complexity = as_number(complexity, "complexity", 0.0)
+        self.uniform = as_count(uniform, "uniform", 0)
+        self.restart = as_count(restart, "restart")
+        posterior = MeanFieldPosterior(dimension, noise, self.slab, self.complexity, self.restart)
+        super().__init__(
+            dimension, radius=math.inf, noise=noise, posterior=posterior, particles=particles
+        )
+
+    def _mixture(self, outlook: Outlook) -> Mixture:
+        if self.ledger.decisions < self.uniform:
+            return Spread(np.full(len(outlook.regret), 1.0 / len(outlook.regret)))
+        return obey(outlook)

@@ -1,0 +1,30 @@
+"""The minimax concave penalty, approximated by two lassos (Wang, Wei, Yao 2018)."""
+
+import numpy as np
+
+from soids.arrays import Floats
+from soids.regression.weighted_lasso import TOLERANCE, Products, weighted_lasso
+
+
+def two_step_mcp(
+    gram: Products,
+    moment: Floats,
+    rounds: int,
+    penalty: float,
+    concavity: float,
+    start: Floats,
+    tolerance: float = TOLERANCE,
+) -> Floats:  # (d,)
+    """A lasso, and then one whose weights are the slopes of the penalty at the first estimate.
+
+    The penalty's slope at b is ``max(0, penalty - |b| / concavity)``: large coefficients go free.
+
+    >>> from soids.gram import Gram
+    >>> gram, moment = Gram.of(np.eye(3)), np.array([3.0, 0.8, 0.4])
+    >>> two_step_mcp(gram, moment, 1, 0.5, 2.0, np.zeros(3)).round(3).tolist()
+    [3.0, 0.45, 0.0]
+    """
+    level = np.full(len(moment), rounds * penalty)
+    first = weighted_lasso(gram, moment, level, start, tolerance)
+    slopes = rounds * np.maximum(0.0, penalty - np.abs(first) / concavity)
+    return weighted_lasso(gram, moment, slopes, first, tolerance)
