@@ -30,8 +30,8 @@ BUGS = (
     Bug(
         "wrong sign of the tilt",
         "kernels/draws.py",
-        "pull[j] += tilt * columns",
-        "pull[j] -= tilt * columns",
+        "pull[j] += tilts[menu] * columns",
+        "pull[j] -= tilts[menu] * columns",
     ),
     Bug(
         "eta forgotten",
@@ -48,8 +48,8 @@ BUGS = (
     Bug(
         "off by one in t",
         "posteriors/target.py",
-        "rate * np.array(evidence.counts, dtype=np.float64)",
-        "rate * (np.array(evidence.counts, dtype=np.float64) - 1)",
+        "tilts = rate * evidence.offered if",
+        "tilts = rate * (evidence.offered - 1) if",
     ),
     Bug(
         "stale maximum",

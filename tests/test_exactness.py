@@ -177,7 +177,7 @@ def test_draws_are_exact_for_features_that_are_nearly_the_same(difference):
 
 @ETAS
 def test_every_menu_on_offer_adds_its_own_optimism(eta):
-    past = scene(2, 6, menus=2)
+    past = scene(2, 9, menus=3)
     exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=eta, rate=0.5)
     target = target_of(Subset(2, sparsity=2, radius=2.0, noise=1.0), past, eta, 0.5)
     assert_exact(chains(target).particles(), exact, past)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, softmax
 from scipy.stats import chisquare
 
+from soids.evidence import Menu
 from soids.gram import Gram
 from soids.kernels import rows, sparse
 from soids.kernels.gram import whole
@@ -32,10 +33,12 @@ def staged(rng, dimension=6, rounds=8, slab_precision=0.0):
         np.log(rng.random(4)), 4, Span(3.0, 3.0), Noise(math.inf, 1.0),
         smallest=0 if slab_precision else 1, slab_precision=slab_precision,
     )  # fmt: skip
+    columns, starts = rng.uniform(-1.0, 1.0, (dimension, 9)), np.array([0, 4, 6, 9])
+    menus = tuple(Menu(part.T) for part in np.split(columns, starts[1:-1], axis=1))
     return Target(
         prior, 1.0, 0.3, Gram.of(played.T @ played), played.T @ rewards, rewards @ rewards, rounds,
-        drift=0.3 * played.sum(axis=0), tilts=np.array([1.5, 0.0, 0.9]),
-        columns=rng.uniform(-1.0, 1.0, (dimension, 9)), starts=np.array([0, 4, 6, 9]),
+        drift=0.3 * played.sum(axis=0), tilts=np.array([1.5, 0.0, 0.9]), menus=menus,
+        columns=columns, starts=starts,
     )  # fmt: skip
 
 
@@ -218,17 +221,18 @@ def test_a_sweep_returns_the_rewards_of_the_parameters_it_returns(slab_precision
 def test_all_moves_of_a_sweep_follow_the_arm_that_was_drawn_with_the_values():
     """Two opposite actions, equally good: half of the particles change sides, and stay there.
 
-    The arm is drawn with the values in every second sweep.
+    The arm is drawn with the values in every sweep.
     """
     prior = Prior(np.zeros(1), 1, Span(50.0, 50.0), Noise(math.inf, 1.0))
     target = Target(
         prior, 1.0, 0.3, Gram.of(np.eye(1)), np.zeros(1), 0.0, 10, drift=np.zeros(1),
-        tilts=np.full(1, 3.0), columns=np.array([[1.0, -1.0]]), starts=np.array([0, 2]),
+        tilts=np.full(1, 3.0), menus=(Menu(np.array([[1.0], [-1.0]])),),
+        columns=np.array([[1.0, -1.0]]), starts=np.array([0, 2]),
     )  # fmt: skip
     thetas = np.full((400, 1), 3.0)
     cloud = smc.placed(target, thetas, thetas != 0.0, np.full(400, 50.0), np.ones(400))
     changed = (smc.moved(cloud, np.random.default_rng(9)).thetas < 0.0).mean()
-    assert abs(changed - 0.25) < 4.0 * math.sqrt(0.1875 / 400)
+    assert abs(changed - 0.5) < 4.0 * math.sqrt(0.25 / 400)
 
 
 @pytest.mark.parametrize("slab_precision", [0.0, 0.4])

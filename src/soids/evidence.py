@@ -3,8 +3,13 @@
 Notation
     gram    (d, d)  sum of a a'            moment (d,)  sum of reward * a
     total   (d,)    sum of a               energy       sum of reward**2
+
+Sets of actions that change with the context are remembered up to a number. Beyond it those with
+the smallest fingerprints stay: a uniform sample of all different sets, whatever their order, each
+with its true count, as none that stays has ever been away.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +23,7 @@ from soids.kernels.rows import by_rows
 from soids.kernels.transposed import is_transposed
 
 COMPARABLE = (np.float64, np.float32)  # without a copy
+SETS = 128  # different menus that are remembered, unless told otherwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +53,15 @@ class Menu:
         """The largest entry of any action, in size."""
         return float(np.abs(self.actions).max())
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of the actions, by which menus are found and sampled."""
+        return hashlib.blake2b(self.columns.data, digest_size=16).hexdigest()
+
     def same(self, other: "Menu") -> bool:
-        """Whether two menus hold the same actions; most that do not differ in the first feature."""
+        """Whether two menus hold the same actions."""
         return self is other or (
-            np.array_equal(self.columns[0], other.columns[0])
-            and np.array_equal(self.columns, other.columns)
+            self.actions.shape == other.actions.shape and self.fingerprint == other.fingerprint
         )
 
     def shows(self, table: Table) -> bool:
@@ -83,14 +93,15 @@ class Evidence(NamedTuple):
     moment: Floats  # (d,)
     total: Floats  # (d,)
     energy: float
-    rounds: int
-    menus: tuple[Menu, ...]
-    counts: tuple[int, ...]
+    rounds: float
+    menus: tuple[Menu, ...]  # that are remembered
+    counts: tuple[float, ...]
+    sets: int = SETS  # how many menus are remembered at most
 
     @classmethod
-    def empty(cls, dimension: int) -> "Evidence":
+    def empty(cls, dimension: int, sets: int = SETS) -> "Evidence":
         zeros = np.zeros(dimension)
-        return cls(Gram.empty(dimension), zeros, zeros, 0.0, 0, (), ())
+        return cls(Gram.empty(dimension), zeros, zeros, 0.0, 0, (), (), sets)
 
     @property
     def gram(self) -> Floats:  # (d, d)
@@ -99,13 +110,17 @@ class Evidence(NamedTuple):
 
     def add(self, menu: Menu, action: Floats, reward: float) -> "Evidence":
         """The evidence after one more action chosen from the menu, and its reward."""
-        known = next((i for i, other in enumerate(self.menus) if other.same(menu)), None)
-        if known is None:
-            menus, counts = (*self.menus, menu), (*self.counts, 1)
-        else:
-            menus = self.menus
-            counts = (*self.counts[:known], self.counts[known] + 1, *self.counts[known + 1 :])
-        return self.note(action, reward)._replace(menus=menus, counts=counts)
+        menus, counts = list(self.menus), list(self.counts)
+        known = next((i for i, other in enumerate(menus) if other.same(menu)), None)
+        if known is not None:
+            counts[known] += 1
+            return self.note(action, reward)._replace(counts=tuple(counts))
+        if len(menus) == self.sets:
+            last = max(range(len(menus)), key=lambda i: menus[i].fingerprint)
+            if menu.fingerprint > menus[last].fingerprint:
+                return self.note(action, reward)
+            del menus[last], counts[last]
+        return self.note(action, reward)._replace(menus=(*menus, menu), counts=(*counts, 1))
 
     def note(self, action: Floats, reward: float) -> "Evidence":
         """The evidence after one more reward, whatever else was on offer."""
@@ -116,6 +131,20 @@ class Evidence(NamedTuple):
             energy=self.energy + reward**2,
             rounds=self.rounds + 1,
         )
+
+    def faded(self, share: float) -> "Evidence":
+        """The evidence as if every round had been but a share of one: what is old counts less."""
+        return self._replace(
+            played=Gram.of(share * self.gram), moment=share * self.moment,
+            total=share * self.total, energy=share * self.energy, rounds=share * self.rounds,
+            counts=tuple(share * count for count in self.counts),
+        )  # fmt: skip
+
+    @property
+    def offered(self) -> Floats:  # (B,)
+        """How many rounds each menu stands for: its own, and its share of those forgotten."""
+        counts = np.array(self.counts, dtype=np.float64)
+        return counts * (self.rounds / counts.sum()) if self.menus else counts
 
     def restricted(self, features: Sequence[int]) -> "Evidence":
         """The same rewards, as if only some of the features had been recorded."""
@@ -128,6 +157,7 @@ class Evidence(NamedTuple):
             self.rounds,
             tuple(Menu(menu.actions[:, kept]) for menu in self.menus),
             self.counts,
+            self.sets,
         )
 
     def scale(self) -> float:

@@ -6,6 +6,7 @@ Notation, as in the paper
     power         exponent of the regret: 2 when data are rich, 3 when they are poor
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -176,6 +177,48 @@ def dual_ratio(regret: Floats, gain: Floats) -> tuple[float, float]:
             low = middle
         else:
             high = middle
+
+
+def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]) -> TwoPoint:
+    """What to do in the last of several contexts, for the smallest ratio of their averages.
+
+    Contextual IDS (Hao, Lattimore, Qin 2022): the smallest ``mean regret**2 / mean gain`` over maps
+    from contexts, each with its own regret and gain (K,), to distributions. By the dual, at the
+    right price of information every context minimises ``2 price regret - price**2 gain`` on its
+    own. Just below the price and just above it they pay too much and too little; all mix alike.
+
+    >>> cheap, dear = np.array([1.0, 1.1]), np.array([1.0, 9.0])
+    >>> minimise_contextual_ratio([dear, cheap], [np.array([0.0, 1.0])] * 2).share
+    1.0
+    """
+    if sum(regret.min() for regret in regrets) == 0.0 or not any(gain.max() for gain in gains):
+        least = int(np.argmin(regrets[-1]))
+        return TwoPoint(least, least, 0.0, information_ratio(float(regrets[-1][least]), 0.0))
+
+    def answers(price: float) -> tuple[float, float, int]:
+        """Regret and gain of all contexts together at a price, and the action of the last."""
+        best = [int(np.argmin(2.0 * r - price * g)) for r, g in zip(regrets, gains, strict=True)]
+        paid = sum(float(r[k]) for r, k in zip(regrets, best, strict=True))
+        return paid, sum(float(g[k]) for g, k in zip(gains, best, strict=True)), best[-1]
+
+    richest = [int(np.argmax(gain)) for gain in gains]
+    learned = sum(float(g[k]) for g, k in zip(gains, richest, strict=True))
+    low = 0.0
+    high = 2.0 * sum(float(r[k]) for r, k in zip(regrets, richest, strict=True)) / learned
+    below, above = answers(low), answers(high)
+    while low < (middle := 0.5 * (low + high)) < high:
+        found = answers(middle)
+        if found[0] > middle * found[1]:
+            low, below = middle, found
+        else:
+            high, above = middle, found
+    dear, cheap = below[0] - low * below[1], above[0] - low * above[1]
+    share = min(max(dear / (dear - cheap), 0.0), 1.0) if dear > cheap else 0.0
+    paid = (1.0 - share) * below[0] + share * above[0]
+    learned = (1.0 - share) * below[1] + share * above[1]
+    count = len(regrets)
+    ratio = information_ratio(paid / count, learned / count)
+    return TwoPoint(below[2], above[2], share, ratio)
 
 
 def greedy(values: Floats) -> Spread:

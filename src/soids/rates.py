@@ -16,7 +16,7 @@ from soids.designs import exploratory_design
 class Progress:
     """What a learning rate may depend on."""
 
-    rounds: int  # rewards observed so far
+    rounds: float  # rewards observed so far; a fraction, if old ones count less
     dimension: int
     sparsity: float  # as told, or as believed now
     ratios: float = 0.0  # sum of the 2-ratios of the policies played
@@ -130,13 +130,13 @@ def complexity(dimension: int, sparsity: float, rounds: float) -> float:
     return 5.0 + 2.0 * sparsity * math.log(math.e * dimension * rounds / sparsity)
 
 
-def rich_rate(dimension: int, sparsity: float, rounds: int) -> float:
+def rich_rate(dimension: int, sparsity: float, rounds: float) -> float:
     """Theorem 2's rate for many data in the last of so many rounds, ``lambda^(2)``."""
     cost = complexity(dimension, sparsity, rounds)
     return math.sqrt(3.0 * cost / (128.0 * dimension * rounds))
 
 
-def poor_rate(dimension: int, sparsity: float, rounds: int, c_min: float) -> float:
+def poor_rate(dimension: int, sparsity: float, rounds: float, c_min: float) -> float:
     """Theorem 2's rate for few data in the last of so many rounds, ``lambda^(3)``."""
     cost = complexity(dimension, sparsity, rounds)
     inner = cost * math.sqrt(c_min) / (rounds * math.sqrt(sparsity))

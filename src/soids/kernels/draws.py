@@ -83,5 +83,7 @@ def draw_arms(rewards, starts, tilts, columns, uniforms, arms, pull):
         if tilt == 0.0:
             continue
         arms[menu] = first + draw_index(tilt * rewards[first:last], uniforms[menu])
-        for j in range(pull.size):
-            pull[j] += tilt * columns[j, arms[menu]]
+    for j in range(pull.size):  # along the features, as actions lie feature by feature
+        for menu in range(tilts.size):
+            if tilts[menu] != 0.0:
+                pull[j] += tilts[menu] * columns[j, arms[menu]]

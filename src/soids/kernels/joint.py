@@ -116,7 +116,7 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
     after it, over the same on the way back. What falls outside the ball is not accepted. ``done``
     has eliminated the active features.
     """
-    n = np.count_nonzero(theta)
+    n = int(np.count_nonzero(theta))
     if n == 0:
         return
     count = min(1 + int(uniforms[0] * EXCHANGED), n)

@@ -28,7 +28,7 @@ class Estimate(NamedTuple):
 
     theta: Floats  # (d,)  what it acts on
     lasso: Floats  # (d,)  where the next lasso begins
-    rounds: int = 0  # rewards it was estimated from
+    rounds: float = 0  # rewards it was estimated from
     pseudo: Evidence | None = None  # mean contexts and pseudo-rewards, if it imputes them
 
 
@@ -171,7 +171,7 @@ class DRLassoBandit(Estimating):
         lasso = self._lasso(evidence, self.penalty * self._decay(evidence.rounds))
         return lasso, lasso
 
-    def _decay(self, t: int) -> float:
+    def _decay(self, t: float) -> float:
         return math.sqrt((math.log(t) + math.log(self.dimension)) / t)
 
 

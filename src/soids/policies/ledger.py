@@ -7,16 +7,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from soids.arrays import Table, as_count, as_generator, as_number, as_table, copied, is_immutable
-from soids.evidence import Evidence, Menu
+from soids.evidence import SETS, Evidence, Menu
 from soids.policies.policy import SILENT, Decision, Information
 
 
 class Ledger:
     """Evidence so far, and the decisions that wait for their reward."""
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, sets: int = SETS, discount: float = 1.0) -> None:
         self.dimension = as_count(dimension, "dimension")
-        self.evidence = Evidence.empty(self.dimension)
+        self.evidence = Evidence.empty(self.dimension, sets)
+        self.discount = discount  # what a round is worth after one more
         self.menu: Menu | None = None  # last on offer
         self.decisions = 0
         self.pending: dict[int, Decision] = {}  # by round
@@ -34,11 +35,10 @@ class Ledger:
         return menu
 
     def _find(self, table: Table) -> Menu:
-        latest: tuple[Menu, ...] = () if self.menu is None else (self.menu,)
-        for menu in (*latest, *self.evidence.menus):
-            if menu.shows(table):
-                return menu
-        return Menu(copied(table, "F"))
+        if self.menu is not None and self.menu.shows(table):
+            return self.menu
+        menu = Menu(copied(table, "F"))
+        return next((known for known in self.evidence.menus if known.same(menu)), menu)
 
     def enter(
         self, menu: Menu, index: int, probability: float, info: Information = SILENT
@@ -75,6 +75,8 @@ class Ledger:
             if one.round in settled:
                 raise ValueError(f"decision of round {one.round} is listed twice: list it once")
             mine, value = self._waiting(one), as_number(given, "reward")
+            if self.discount < 1.0:
+                evidence = evidence.faded(self.discount)
             evidence = evidence.add(mine.menu, mine.action, value)
             settled[one.round] = mine, value
         self.evidence = evidence

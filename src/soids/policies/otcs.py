@@ -22,7 +22,7 @@ from soids.regression.conversion import (
 from soids.regression.forecaster import Forecaster, Foresight
 from soids.regression.ridge import Ellipsoid
 
-Width = Callable[[int, int, int, float, float, float], float]
+Width = Callable[[float, int, int, float, float, float], float]
 WIDTHS: dict[str, Width | None] = {
     "aps2012": aps_width,
     "clerico": clerico_width,

@@ -50,7 +50,7 @@ class Sampled(NamedTuple):
     theta: Floats  # (p,)
 
     @property
-    def rounds(self) -> int:
+    def rounds(self) -> float:
         return len(self.past.rewards) if isinstance(self.past, Stack) else self.past.rounds
 
 
@@ -189,7 +189,7 @@ class PerArm(ABC):
 
     @abstractmethod
     def _regress(
-        self, gram: Products, moment: Floats, rounds: int, penalty: float, start: Floats
+        self, gram: Products, moment: Floats, rounds: float, penalty: float, start: Floats
     ) -> Floats:
         """The estimate (p,) of an arm's parameter."""
 
@@ -235,7 +235,7 @@ class LassoBandit(PerArm):
         return arm == forced_arm(decision.round, self._count(decision.menu), self.forced)
 
     def _regress(
-        self, gram: Products, moment: Floats, rounds: int, penalty: float, start: Floats
+        self, gram: Products, moment: Floats, rounds: float, penalty: float, start: Floats
     ) -> Floats:
         return weighted_lasso(gram, moment, np.full(len(moment), rounds * penalty), start)
 
@@ -283,7 +283,7 @@ class MCPBandit(PerArm):
         return decision.round in self.memory.explored
 
     def _regress(
-        self, gram: Products, moment: Floats, rounds: int, penalty: float, start: Floats
+        self, gram: Products, moment: Floats, rounds: float, penalty: float, start: Floats
     ) -> Floats:
         return two_step_mcp(gram, moment, rounds, penalty, self.concavity, start)
 

@@ -15,13 +15,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from soids.arrays import SMALLEST, Floats, as_count, as_number, as_radius
-from soids.evidence import Evidence, Menu
+from soids.evidence import SETS, Evidence, Menu
 from soids.information import (
     Mixture,
     Spread,
     appraise,
     half_explained_variance,
     information_ratio,
+    minimise_contextual_ratio,
     minimise_ratio,
     obedient,
     shortfall,
@@ -56,6 +57,7 @@ class Memory(NamedTuple):
     rate: float = 0.0  # and the learning rate
     ratios: float = 0.0  # sum of the 2-ratios of the policies played
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
+    recent: tuple[Menu, ...] = ()  # the last contexts over which the ratio is averaged
 
 
 def warn_of_uneven(actions: Floats) -> None:
@@ -83,11 +85,15 @@ class Outlook(NamedTuple):
     regret: Floats  # (K,)
     gain: Floats  # (K,)
     noise: float
+    others: tuple[tuple[Floats, Floats], ...] = ()  # regret and gain in other contexts
 
 
 def inquire(outlook: Outlook) -> Mixture:
-    """Pay the least regret per unit of information."""
-    return minimise_ratio(outlook.regret, outlook.gain)
+    """Pay the least regret per unit of information, here or on average over contexts."""
+    if not outlook.others:
+        return minimise_ratio(outlook.regret, outlook.gain)
+    regrets, gains = zip(*outlook.others, (outlook.regret, outlook.gain), strict=True)
+    return minimise_contextual_ratio(regrets, gains)
 
 
 def obey(outlook: Outlook) -> Mixture:
@@ -101,7 +107,10 @@ class PosteriorPolicy(ABC):
     ``sparsity``, ``radius`` (of an l1 ball that holds the parameter) and ``noise`` (standard
     deviation) are learned if not told. ``posterior`` is a name or an object with an ``update``
     method; ``rate`` a name, a number or a function of ``Progress``; ``gain`` is "full" (the
-    paper's) or "conditional" (Hao et al. 2021).
+    paper's) or "conditional" (Hao et al. 2021). Where actions change with the context, optimism
+    sums over the different ``sets`` offered so far, or a uniform sample of so many, and the
+    information ratio is averaged over the last ``contexts``, one being the set on offer alone.
+    With a ``discount`` below one, old rewards count less and less; the guarantees are then void.
     """
 
     optimistic: ClassVar[bool]
@@ -121,6 +130,9 @@ class PosteriorPolicy(ABC):
         particles: int = 100,
         sweeps: int = 2,
         budget_ms: float | None = None,
+        sets: int = SETS,
+        contexts: int = 1,
+        discount: float = 1.0,
     ) -> None:
         self.dimension = as_count(dimension, "dimension")
         self.sparsity = None if sparsity is None else as_count(sparsity, "sparsity", 1, dimension)
@@ -146,7 +158,11 @@ class PosteriorPolicy(ABC):
         self._rate = as_rate(self.rate)
         if not isinstance(self.gain, str) or self.gain not in GAINS:
             raise ValueError(f"gain must be one of {', '.join(GAINS)}, got {gain!r}")
-        self.ledger = Ledger(self.dimension)
+        self.sets, self.contexts = as_count(sets, "sets"), as_count(contexts, "contexts")
+        self.discount = as_number(discount, "discount", 0.0, strict=True)
+        if self.discount > 1.0:
+            raise ValueError(f"discount must be at most 1, got {discount!r}")
+        self.ledger = Ledger(self.dimension, self.sets, self.discount)
         self.memory = Memory()
 
     __repr__ = as_called
@@ -198,16 +214,17 @@ class PosteriorPolicy(ABC):
         belief = self._update(rate, rng)
         rewards, weights = belief.rewards_on(menu), belief.particles().weights
         regret, gain = GAINS[self.gain](rewards, weights)
-        unit = belief.noise()
-        mixture = self._mixture(Outlook(menu, rewards, weights, regret, gain, unit))
+        unit, old = belief.noise(), self.memory
+        others = tuple(GAINS[self.gain](belief.rewards_on(other), weights) for other in old.recent)
+        mixture = self._mixture(Outlook(menu, rewards, weights, regret, gain, unit, others))
         index = mixture.draw(rng.random())
         paid, learned = mixture.mean(regret), mixture.mean(gain) / unit**2
         ratio, cubed = (information_ratio(paid / unit, learned, power) for power in (2, 3))
-        old = self.memory
         self.memory = Memory(
             belief, self.ledger.evidence, rate,
             old.ratios + (ratio if learned > 0.0 else 0.0),  # no gain at all has no finite ratio
             old.root_ratios + (math.sqrt(cubed) if learned > 0.0 else 0.0),
+            (*old.recent, menu)[1 - self.contexts :] if self.contexts > 1 else (),
         )  # fmt: skip
         info = Information(paid, learned, ratio, rate)
         if self.budget_ms is not None and isinstance(belief, Cloud):

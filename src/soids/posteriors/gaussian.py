@@ -99,10 +99,13 @@ class Gaussian:
             power * evidence.gram + prior_precision * np.eye(len(evidence.moment)), lower=True
         )
         plain = power * evidence.moment - tuning.rate * evidence.total
-        tilts = tuning.rate * np.array(evidence.counts, dtype=np.float64)
+        menus = evidence.menus if tuning.rate > 0.0 or len(evidence.menus) == 1 else ()
+        tilts = tuning.rate * evidence.offered if menus else np.empty(0)
         size = tuning.particles
-        if len(evidence.menus) == 1:
-            pulls = tilts[0] * evidence.menus[0].actions
+        if not menus:
+            thetas = gaussians(factor, np.tile(plain, (size, 1)), rng)
+        elif len(menus) == 1:
+            pulls = tilts[0] * menus[0].actions
             solved = cho_solve(factor, (plain + pulls).T)
             arm_weights = normalised(0.5 * ((plain + pulls).T * solved).sum(axis=0))
             slopes = plain + pulls[rng.choice(len(pulls), size, p=arm_weights)]
@@ -114,14 +117,10 @@ class Gaussian:
                 else gaussians(factor, np.tile(plain, (size, 1)), rng)
             )
             for _ in range(max(tuning.sweeps, 1)):
-                slopes = plain + drawn_pulls(thetas, evidence.menus, tilts, rng)
+                slopes = plain + drawn_pulls(thetas, menus, tilts, rng)
                 thetas = gaussians(factor, slopes, rng)
-        rewards = np.hstack(
-            [np.empty((size, 0)), *(thetas @ menu.columns for menu in evidence.menus)]
-        )
-        best, soft = optimism(
-            rewards, np.cumsum([0, *(len(m.actions) for m in evidence.menus)]), tilts
-        )
+        rewards = np.hstack([np.empty((size, 0)), *(thetas @ menu.columns for menu in menus)])
+        best, soft = optimism(rewards, np.cumsum([0, *(len(m.actions) for m in menus)]), tilts)
         return Draws(thetas, normalised(best - soft), variance)
 
     def noise_variance(self, evidence: Evidence, prior_precision: float) -> float:

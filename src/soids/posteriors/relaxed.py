@@ -111,11 +111,11 @@ def steepest_optimism(evidence: Evidence) -> float:
         return 0.0
     highest = sum(
         n * menu.actions.max(axis=0)
-        for n, menu in zip(evidence.counts, evidence.menus, strict=True)
+        for n, menu in zip(evidence.offered, evidence.menus, strict=True)
     )
     lowest = sum(
         n * menu.actions.min(axis=0)
-        for n, menu in zip(evidence.counts, evidence.menus, strict=True)
+        for n, menu in zip(evidence.offered, evidence.menus, strict=True)
     )
     return float(max((highest - evidence.total).max(), (evidence.total - lowest).max()))
 

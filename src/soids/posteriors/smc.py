@@ -186,9 +186,23 @@ def aimed(cloud: Cloud, target: Target) -> Cloud:
     """The same particles, weighted for another target."""
     rewards, arms = cloud.rewards, cloud.arms
     if target.columns is not cloud.target.columns:
-        rewards = all_rewards(cloud.thetas, target.columns)
+        rewards = rewards_on_all(cloud, target.menus)
         arms = promising(target, rewards)
     return weighted(cloud, cloud._replace(target=target, rewards=rewards, arms=arms))
+
+
+def rewards_on_all(cloud: Cloud, menus: tuple[Menu, ...]) -> Floats:  # (M, N)
+    """The rewards of the actions of some menus, side by side; most may be known."""
+    target = cloud.target
+    known = {id(menu): first for menu, first in zip(target.menus, target.starts, strict=False)}
+    blocks = [np.empty((len(cloud.thetas), 0))]
+    for menu in menus:
+        first = known.get(id(menu))
+        if first is None:
+            blocks.append(all_rewards(cloud.thetas, menu.columns))
+        else:
+            blocks.append(cloud.rewards[:, first : first + len(menu.actions)])
+    return np.hstack(blocks)
 
 
 def weighted(cloud: Cloud, ahead: Cloud) -> Cloud:
@@ -294,7 +308,8 @@ def follow(
     cloud: Cloud | None, prior: Prior, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
 ) -> Cloud:
     """The cloud for new evidence, grown from the cloud of earlier evidence or from the prior."""
-    target = Target.of(evidence, prior, tuning.eta, tuning.rate)
+    before = None if cloud is None else cloud.target
+    target = Target.of(evidence, prior, tuning.eta, tuning.rate, before)
     cloud = cloud or start(target, tuning.particles, rng)
     return advance(cloud, target, rng, tuning.sweeps, tuning.seconds)
 

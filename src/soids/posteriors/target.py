@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import Floats, Ints
-from soids.evidence import Evidence
+from soids.evidence import Evidence, Menu
 from soids.gram import Gram
 from soids.posteriors.prior import Prior
 
@@ -34,27 +34,40 @@ class Target(NamedTuple):
     rounds: float
     drift: Floats  # (d,)  rate * sum of the actions played
     tilts: Floats  # (B,)  rate * how often each menu was on offer
+    menus: tuple[Menu, ...]  # (B,)  whose best rewards are favoured
     columns: Floats  # (d, N)  actions of all menus, feature by feature
     starts: Ints  # (B + 1,)  where each menu begins
 
     @classmethod
-    def of(cls, evidence: Evidence, prior: Prior, eta: float, rate: float) -> "Target":
-        """The target that evidence, likelihood power and optimism per unit of reward define."""
-        menus = evidence.menus
-        if len(menus) == 1:
-            columns = menus[0].columns
+    def of(
+        cls,
+        evidence: Evidence,
+        prior: Prior,
+        eta: float,
+        rate: float,
+        before: "Target | None" = None,
+    ) -> "Target":
+        """The target that evidence, likelihood power and optimism per unit of reward define.
+
+        One from before lends its columns, if they are still the same.
+        """
+        # Without optimism menus do not matter; a single one is kept, as its rewards are asked for.
+        menus = evidence.menus if rate > 0.0 or len(evidence.menus) == 1 else ()
+        tilts = rate * evidence.offered if menus else np.empty(0)
+        if before is not None and before.menus is menus:
+            columns, starts = before.columns, before.starts
         else:
-            columns = np.hstack([np.empty((len(evidence.moment), 0)), *(m.columns for m in menus)])
+            columns = beside(menus, len(evidence.moment))
+            starts = np.array([0, *accumulate(len(menu.actions) for menu in menus)])
         return cls(
             prior, eta, rate, evidence.played, evidence.moment, evidence.energy, evidence.rounds,
-            rate * evidence.total, rate * np.array(evidence.counts, dtype=np.float64),
-            columns, np.array([0, *accumulate(len(menu.actions) for menu in menus)]),
+            rate * evidence.total, tilts, menus, columns, starts,
         )  # fmt: skip
 
     def towards(self, other: "Target", share: float) -> "Target":
-        """A target on the way to another one that knows at least as many menus."""
-        tilts = np.zeros_like(other.tilts)
-        tilts[: len(self.tilts)] = self.tilts
+        """A target on the way to another one; menus that the other has forgotten go at once."""
+        own = {id(menu): tilt for menu, tilt in zip(self.menus, self.tilts, strict=True)}
+        tilts = np.array([own.get(id(menu), 0.0) for menu in other.menus], dtype=np.float64)
         keep = 1.0 - share
         return other._replace(
             gram=self.gram.towards(other.gram, share),
@@ -64,3 +77,10 @@ class Target(NamedTuple):
             drift=keep * self.drift + share * other.drift,
             tilts=keep * tilts + share * other.tilts,
         )
+
+
+def beside(menus: tuple[Menu, ...], dimension: int) -> Floats:  # (d, N)
+    """The actions of all menus side by side."""
+    if len(menus) == 1:
+        return menus[0].columns
+    return np.hstack([np.empty((dimension, 0)), *(menu.columns for menu in menus)])

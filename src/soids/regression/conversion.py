@@ -60,7 +60,7 @@ def exp_concave_power(reach: float, horizon: int, delta: float) -> float:
 
 
 def price(
-    rounds: int, dimension: int, sparsity: int, reach: float, eta: float, delta: float
+    rounds: float, dimension: int, sparsity: int, reach: float, eta: float, delta: float
 ) -> float:
     """A bound on the price under the subset prior, at all times but for ``delta``.
 
@@ -79,7 +79,7 @@ def price(
 
 
 def clerico_width(
-    rounds: int, dimension: int, sparsity: int, reach: float, eta: float, delta: float
+    rounds: float, dimension: int, sparsity: int, reach: float, eta: float, delta: float
 ) -> float:
     """How far predictions can be from the true rewards, summed in square.
 
@@ -91,7 +91,7 @@ def clerico_width(
 
 
 def aps_width(
-    rounds: int, dimension: int, sparsity: int, reach: float, eta: float, delta: float
+    rounds: float, dimension: int, sparsity: int, reach: float, eta: float, delta: float
 ) -> float:
     """The same by Abbasi-Yadkori, Pal, Szepesvari (2012), from the forecaster's regret.
 

@@ -43,6 +43,6 @@ def compressed(evidence: Evidence) -> tuple[Floats, Floats]:
     return rows, (vectors[:, seen].T @ evidence.moment) / roots
 
 
-def lasso_penalty(rounds: int, dimension: int, noise: float, size: float = 1.0) -> float:
+def lasso_penalty(rounds: float, dimension: int, noise: float, size: float = 1.0) -> float:
     """The penalty of ESTC, ``4 sigma sqrt(log d / n)``, for entries of actions up to ``size``."""
     return 4.0 * noise * size * math.sqrt(math.log(dimension) / max(rounds, 1))

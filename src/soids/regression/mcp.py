@@ -9,7 +9,7 @@ from soids.regression.weighted_lasso import TOLERANCE, Products, weighted_lasso
 def two_step_mcp(
     gram: Products,
     moment: Floats,
-    rounds: int,
+    rounds: float,
     penalty: float,
     concavity: float,
     start: Floats,

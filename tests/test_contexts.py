@@ -1,0 +1,239 @@
+"""Sets of actions that change: what is remembered of them, and decisions that look beyond one."""
+
+import numpy as np
+import pytest
+from numba import config
+from scipy.optimize import minimize
+
+from judging import Z, assert_exact, evidence_of, scene
+from oracles import enumerate_subset_posterior
+from soids import SOIDS, SparseIDS, load, save
+from soids.evidence import Evidence, Menu
+from soids.information import minimise_contextual_ratio, minimise_ratio
+from soids.posteriors import Subset, Tuning
+from soids.posteriors.target import Target
+
+compiled = pytest.mark.skipif(config.DISABLE_JIT, reason="would take minutes as plain Python")
+
+
+def offers(count, seed=0, actions=4, dimension=3):
+    rng = np.random.default_rng(seed)
+    return [Menu(rng.uniform(-1, 1, (actions, dimension))) for _ in range(count)]
+
+
+def offered(menus, sets):
+    """Evidence of one round for each menu, in which its first action earned nothing."""
+    evidence = Evidence.empty(3, sets)
+    for menu in menus:
+        evidence = evidence.add(menu, menu.actions[0], 0.0)
+    return evidence
+
+
+def test_few_sets_are_all_remembered_with_their_counts():
+    menus = offers(8)
+    evidence = offered([*menus, *menus[:3]], sets=8)
+    assert evidence.menus == tuple(menus)
+    assert evidence.counts == (2, 2, 2, 1, 1, 1, 1, 1)
+    np.testing.assert_array_equal(evidence.offered, evidence.counts)
+
+
+def test_of_many_sets_the_same_stay_in_any_order_with_true_counts():
+    menus = [*offers(60), *offers(60), *offers(60)[:10]]  # twins: known by their actions
+    rng = np.random.default_rng(1)
+    orders = [offered([menus[i] for i in rng.permutation(len(menus))], sets=16) for _ in range(5)]
+    kept = [
+        {menu.fingerprint: n for menu, n in zip(e.menus, e.counts, strict=True)} for e in orders
+    ]
+    assert all(one == kept[0] for one in kept[1:])
+    assert len(kept[0]) == 16
+    for menu in offers(60):
+        expected = sum(menu.same(other) for other in menus)
+        assert kept[0].get(menu.fingerprint, expected) == expected
+    assert orders[0].offered.sum() == pytest.approx(len(menus))
+
+
+def test_each_set_is_as_likely_to_stay_as_another():
+    """Of 40 sets 10 stay; over 400 lots of them a place stays 100 times, with a spread of 8.7."""
+    stayed = np.zeros(40)
+    for seed in range(400):
+        menus = offers(40, seed=seed, actions=1)
+        kept = {id(menu) for menu in offered(menus, sets=10).menus}
+        stayed += [id(menu) in kept for menu in menus]
+    assert np.abs(stayed - 100.0).max() < 4.0 * 8.7
+    assert stayed.sum() == 4_000
+
+
+@pytest.mark.parametrize("theta", np.eye(3))
+def test_the_bias_of_a_sample_vanishes_as_it_grows(theta):
+    """The sum of best rewards over 400 sets, by samples of 25, 100 and all."""
+    menus = offers(400, seed=3)
+    best = np.array([(menu.actions @ theta).max() for menu in menus])
+    for sets in (25, 100, 400):
+        evidence = offered(menus, sets)
+        found = sum(
+            n * (menu.actions @ theta).max()
+            for n, menu in zip(evidence.offered, evidence.menus, strict=True)
+        )
+        spread = 400 * best.std() * np.sqrt((1 / sets) * (1 - sets / 400))  # drawn without return
+        assert abs(found - best.sum()) <= 4.0 * spread + 1e-9
+
+
+@compiled
+@pytest.mark.parametrize("sets", [128, 2])
+def test_a_cloud_follows_changing_sets_exactly(sets):
+    """Three different sets, one after the other, against an integral over the ball.
+
+    With room for two the third takes the place of another: the target is then that of the two.
+    """
+    past = scene(2, 9, menus=3)
+    posterior = Subset(2, sparsity=2, radius=2.0, noise=1.0)
+    menus = [Menu(actions) for actions in past.menus]
+    evidence, cloud = Evidence.empty(2, sets), None
+    rng = np.random.default_rng(4)
+    tuning = Tuning(eta=0.5, rate=0.4, particles=6_000, sweeps=4)
+    for offer, action, reward in zip(past.offered, past.played, past.rewards, strict=True):
+        evidence = evidence.add(menus[offer], action, float(reward))
+        cloud = posterior.update(cloud, evidence, tuning, rng)
+    if sets == 128:
+        exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=0.5, rate=0.4)
+        assert_exact(cloud.particles(), exact, past)
+        return
+    assert len(evidence.menus) == 2
+    whole = Target.of(evidence, posterior.prior(evidence), 0.5, 0.4)
+    np.testing.assert_allclose(cloud.target.tilts, whole.tilts)
+    fresh = posterior.update(None, evidence, tuning, np.random.default_rng(5))
+    one, two = cloud.particles(), fresh.particles()
+    error = np.sqrt(2.0 / 3_000) * one.thetas.std(axis=0)  # half of the particles are effective
+    assert (np.abs(one.mean() - two.mean()) < Z * error).all()
+
+
+def smallest_ratio(regrets, gains):
+    """The smallest ratio of averages over all maps from contexts to distributions, by descent."""
+    sizes = [len(regret) for regret in regrets]
+
+    def laws(scores):
+        parts = np.split(scores, np.cumsum(sizes)[:-1])
+        return [np.exp(part - part.max()) / np.exp(part - part.max()).sum() for part in parts]
+
+    def ratio(scores):
+        paid = np.mean([law @ r for law, r in zip(laws(scores), regrets, strict=True)])
+        learned = np.mean([law @ g for law, g in zip(laws(scores), gains, strict=True)])
+        return paid**2 / learned
+
+    rng = np.random.default_rng(0)
+    starts = [4.0 * rng.standard_normal(sum(sizes)) for _ in range(12)]
+    return min(minimize(ratio, start, tol=1e-12).fun for start in starts)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_contextual_ratio_is_the_smallest_over_all_maps(seed):
+    rng = np.random.default_rng(seed)
+    regrets = [rng.uniform(0.1, 1.0, size) for size in (3, 4, 2)]
+    gains = [rng.uniform(0.0, 1.0, size) for size in (3, 4, 2)]
+    found = minimise_contextual_ratio(regrets, gains).ratio
+    assert found == pytest.approx(smallest_ratio(regrets, gains), rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_with_one_context_it_is_the_plain_ratio(seed):
+    rng = np.random.default_rng(seed)
+    regret, gain = rng.uniform(0.05, 1.0, 6), rng.uniform(0.0, 1.0, 6)
+    one, plain = minimise_contextual_ratio([regret], [gain]), minimise_ratio(regret, gain)
+    assert one.ratio == pytest.approx(plain.ratio, rel=1e-9)
+    laws = [[law.probability(k) for k in range(6)] for law in (one, plain)]
+    assert laws[0] == pytest.approx(laws[1], abs=1e-6)
+
+
+def test_information_is_bought_where_it_is_cheap():
+    """Alone, a context pays whatever its lesson costs; with a cheaper one around it waits."""
+    dear, cheap, gain = np.array([1.0, 3.0]), np.array([1.0, 1.01]), np.array([0.0, 1.0])
+    assert minimise_contextual_ratio([dear], [gain]).share > 0.4
+    assert minimise_contextual_ratio([cheap, dear], [gain, gain]).probability(1) < 0.01
+    assert minimise_contextual_ratio([dear, cheap], [gain, gain]).probability(1) > 0.99
+
+
+@pytest.mark.parametrize("gain", [0.0, 1.0])
+def test_without_regret_or_gain_the_least_regret_is_chosen(gain):
+    regret = np.array([0.3, 0.0, 0.2]) + (gain == 0.0) * 0.1
+    chosen = minimise_contextual_ratio([regret, regret], [np.full(3, gain)] * 2)
+    assert chosen.probability(1) == 1.0
+
+
+@compiled
+@pytest.mark.parametrize("family", [SOIDS, SparseIDS])
+def test_a_policy_that_looks_at_recent_contexts_goes_on_from_a_file(family, tmp_path):
+    rng = np.random.default_rng(6)
+    policy = family(3, sparsity=1, radius=2.0, noise=0.5, contexts=4, sets=3)
+    for menu in offers(8, seed=7):
+        decision = policy.choose(menu.actions, rng)
+        policy.observe(decision, 1.5 * decision.action[0])
+    assert len(policy.memory.recent) == 3
+    save(policy, tmp_path / "policy")
+    twin = load(tmp_path / "policy")
+    for menu in offers(4, seed=8):
+        one, other = (
+            mine.choose(menu.actions, np.random.default_rng(9)) for mine in (policy, twin)
+        )
+        assert (one.index, one.probability, one.info) == (
+            other.index,
+            other.probability,
+            other.info,
+        )
+        policy.observe(one, 1.0)
+        twin.observe(other, 1.0)
+
+
+@compiled
+def test_averaging_over_copies_of_one_context_changes_nothing():
+    menu = offers(1, seed=2, actions=6)[0]
+    policies = [SOIDS(3, sparsity=1, radius=2.0, noise=0.5, contexts=n) for n in (1, 5)]
+    for turn in range(6):
+        one, other = (
+            policy.choose(menu.actions, np.random.default_rng(turn)) for policy in policies
+        )
+        assert one.index == other.index
+        assert one.probability == pytest.approx(other.probability, abs=1e-6)
+        for policy, decision in zip(policies, (one, other), strict=True):
+            policy.observe(decision, decision.action[0])
+
+
+def test_faded_evidence_is_that_of_weighted_rounds():
+    past, share = scene(3, 12, menus=2), 0.8
+    evidence = Evidence.empty(3)
+    menus = [Menu(actions) for actions in past.menus]
+    for offer, action, reward in zip(past.offered, past.played, past.rewards, strict=True):
+        evidence = evidence.faded(share).add(menus[offer], action, float(reward))
+    weights = share ** np.arange(11, -1, -1)
+    assert evidence.gram == pytest.approx((past.played.T * weights) @ past.played)
+    assert evidence.moment == pytest.approx(past.played.T @ (weights * past.rewards))
+    assert evidence.total == pytest.approx(weights @ past.played)
+    assert evidence.energy == pytest.approx(weights @ past.rewards**2)
+    assert evidence.rounds == pytest.approx(weights.sum())
+    assert evidence.offered.sum() == pytest.approx(weights.sum())
+    assert evidence_of(past).rounds == 12  # untouched
+
+
+@compiled
+def test_a_policy_with_a_discount_follows_rewards_that_change():
+    """Action 0 is best for 150 rounds, then action 1; without a discount the past outweighs."""
+    played = {}
+    for discount in (1.0, 0.95):
+        policy = SOIDS(2, sparsity=2, radius=3.0, noise=0.5, discount=discount)
+        rng, late = np.random.default_rng(10), []
+        for t in range(200):
+            decision = policy.choose(np.eye(2), rng)
+            best = 0 if t < 150 else 1
+            policy.observe(decision, float(decision.index == best) + 0.5 * rng.standard_normal())
+            late.append(decision.index)
+        played[discount] = np.mean(np.array(late[-20:]) == 1)
+    assert played[0.95] >= 0.9
+    assert played[0.95] > played[1.0]
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("discount", 0.0), ("discount", 1.1), ("discount", "much"), ("sets", 0), ("sets", 1.5),
+    ("contexts", 0), ("contexts", "all"),
+])  # fmt: skip
+def test_settings_that_make_no_sense_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"^{name} must"):
+        SOIDS(3, **{name: value})
