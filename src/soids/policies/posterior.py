@@ -63,11 +63,14 @@ class Memory(NamedTuple):
 def warn_of_uneven(actions: Floats) -> None:
     """Say so if features differ so much in size that no one radius can be learned for all.
 
-    A handful of actions says little of the size of a feature.
+    A handful of actions says little of the size of a feature. Among few, the largest values differ
+    by luck, and so do the squares of what is rarely not zero: both must speak for it.
     """
-    sizes = np.abs(actions).max(axis=0)
-    sizes = sizes[sizes > 0.0]
-    if len(actions) >= 10 and sizes.size and sizes.max() > 10.0 * sizes.min():
+    actions = actions[:, actions.any(axis=0)]
+    if len(actions) < 10 or not actions.size:
+        return
+    largest, squares = np.abs(actions).max(axis=0), (actions**2).mean(axis=0)
+    if largest.max() > 10.0 * largest.min() and squares.max() > 100.0 * squares.min():
         warnings.warn(
             "features differ more than ten times in size: rescale them to comparable sizes, or "
             "tell the radius",
