@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from judging import Z, assert_exact, evidence_of, scene
 from oracles import enumerate_subset_posterior
 from soids import SOIDS, SparseIDS, load, save
-from soids.evidence import Evidence, Menu
+from soids.evidence import Evidence, Menu, lot_of
 from soids.information import minimise_contextual_ratio, minimise_ratio
 from soids.posteriors import Subset, Tuning
 from soids.posteriors.target import Target
@@ -37,44 +37,64 @@ def test_few_sets_are_all_remembered_with_their_counts():
     np.testing.assert_array_equal(evidence.offered, evidence.counts)
 
 
-def test_of_many_sets_the_same_stay_in_any_order_with_true_counts():
+def test_of_many_sets_the_same_rounds_stay_in_any_order():
     menus = [*offers(60), *offers(60), *offers(60)[:10]]  # twins: known by their actions
     rng = np.random.default_rng(1)
-    orders = [offered([menus[i] for i in rng.permutation(len(menus))], sets=16) for _ in range(5)]
-    kept = [
-        {menu.fingerprint: n for menu, n in zip(e.menus, e.counts, strict=True)} for e in orders
-    ]
+    kept = []
+    for _ in range(5):
+        evidence = Evidence.empty(3, sets=16)
+        for turn in rng.permutation(len(menus)):
+            menu = menus[turn]
+            evidence = evidence.add(menu, menu.actions[0], 0.0, int(turn))
+        kept.append(
+            {menu.fingerprint: n for menu, n in zip(evidence.menus, evidence.counts, strict=True)}
+        )
+        assert sum(evidence.counts) == 16
+        assert evidence.offered.sum() == pytest.approx(len(menus))
     assert all(one == kept[0] for one in kept[1:])
-    assert len(kept[0]) == 16
-    for menu in offers(60):
-        expected = sum(menu.same(other) for other in menus)
-        assert kept[0].get(menu.fingerprint, expected) == expected
-    assert orders[0].offered.sum() == pytest.approx(len(menus))
 
 
-def test_each_set_is_as_likely_to_stay_as_another():
-    """Of 40 sets 10 stay; over 400 lots of them a place stays 100 times, with a spread of 8.7."""
-    stayed = np.zeros(40)
-    for seed in range(400):
-        menus = offers(40, seed=seed, actions=1)
-        kept = {id(menu) for menu in offered(menus, sets=10).menus}
-        stayed += [id(menu) in kept for menu in menus]
+def test_each_round_is_as_likely_to_stay_as_another():
+    """Of 40 rounds 10 stay; over 400 lots of them a place stays 100 times, with a spread of 8.7."""
+    lots = np.array([lot_of(turn) for turn in range(16_000)]).reshape(400, 40)
+    stayed = (lots.argsort(axis=1).argsort(axis=1) < 10).sum(axis=0)
     assert np.abs(stayed - 100.0).max() < 4.0 * 8.7
-    assert stayed.sum() == 4_000
+    assert lots.mean() == pytest.approx(0.5, abs=4.0 * 0.2887 / 16_000**0.5)
+
+
+def test_a_set_that_is_offered_most_of_the_time_weighs_most():
+    """One set in nine rounds of ten, the others once each: its share in a sample of 64."""
+    often, *rare = offers(101, seed=4)
+    rng = np.random.default_rng(5)
+    menus = [often] * 900 + rare
+    evidence = offered([menus[i] for i in rng.permutation(1_000)], sets=64)
+    share = evidence.offered[evidence.menus.index(often)] / 1_000
+    assert abs(share - 0.9) < 4.0 * (0.09 / 64) ** 0.5
+
+
+def test_where_rounds_fade_the_recent_sets_stay():
+    menus = offers(50, seed=6)
+    evidence = Evidence.empty(3, sets=8)
+    for menu in menus:
+        evidence = evidence.faded(0.7).add(menu, menu.actions[0], 0.0)
+    assert evidence.menus == tuple(menus[-8:])
+    assert evidence.counts == pytest.approx(0.7 ** np.arange(7, -1, -1))
 
 
 @pytest.mark.parametrize("theta", np.eye(3))
 def test_the_bias_of_a_sample_vanishes_as_it_grows(theta):
-    """The sum of best rewards over 400 sets, by samples of 25, 100 and all."""
-    menus = offers(400, seed=3)
+    """The sum of best rewards over 400 rounds and 300 sets, by samples of 25, 100 and all."""
+    menus = offers(300, seed=3)
+    menus += menus[:100]
     best = np.array([(menu.actions @ theta).max() for menu in menus])
-    for sets in (25, 100, 400):
+    for sets in (25, 100, 300):
         evidence = offered(menus, sets)
         found = sum(
             n * (menu.actions @ theta).max()
             for n, menu in zip(evidence.offered, evidence.menus, strict=True)
         )
-        spread = 400 * best.std() * np.sqrt((1 / sets) * (1 - sets / 400))  # drawn without return
+        kept = 400 if sets == 300 else sets
+        spread = 400 * best.std() * np.sqrt((1 / kept) * (1 - kept / 400))  # drawn without return
         assert abs(found - best.sum()) <= 4.0 * spread + 1e-9
 
 
@@ -181,6 +201,31 @@ def test_a_policy_that_looks_at_recent_contexts_goes_on_from_a_file(family, tmp_
         )
         policy.observe(one, 1.0)
         twin.observe(other, 1.0)
+
+
+@compiled
+def test_many_actions_on_several_menus_go_on_from_a_file(tmp_path):
+    """More than are arms: which of them are promising must not be asked anew."""
+    rng, menus = np.random.default_rng(11), offers(3, seed=12, actions=1_200)
+    policy = SOIDS(3, sparsity=1, radius=2.0, noise=0.5)
+    for turn in range(9):
+        decision = policy.choose(menus[turn % 3].actions, rng)
+        policy.observe(decision, 1.5 * decision.action[0] + 0.5 * rng.standard_normal())
+    save(policy, tmp_path / "policy")
+    twin = load(tmp_path / "policy")
+    for turn in range(6):
+        luck, noise = [np.random.default_rng(turn) for _ in range(2)], rng.standard_normal()
+        one, other = (
+            mine.choose(menus[turn % 3].actions, mind)
+            for mine, mind in zip((policy, twin), luck, strict=True)
+        )
+        assert (one.index, one.probability, one.info) == (
+            other.index,
+            other.probability,
+            other.info,
+        )
+        for mine, decision in ((policy, one), (twin, other)):
+            mine.observe(decision, 1.5 * decision.action[0] + 0.5 * noise)
 
 
 @compiled

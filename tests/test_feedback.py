@@ -140,7 +140,8 @@ def test_every_policy_learns_from_what_reaches_it(name, feedback):
     policy = make(name, None, 3, support=(1,), noise=0.3, exploration=120)
     trace = play(BANDIT, policy, 200, seed=0, feedback=feedback)
     waits_for_all = name == "popart_elimination" and feedback.loss > 0.0  # of a phase's rewards
-    if name != "uniform" and not waits_for_all:
+    # The doubly robust lasso learns from the mean of the actions, which never changes here.
+    if name not in ("uniform", "dr_lasso_bandit") and not waits_for_all:
         assert trace.regret[-30:].mean() < 0.5 * BANDIT.gaps.mean()
     assert np.isfinite(trace.probability).all()
 

@@ -4,12 +4,14 @@ Notation
     gram    (d, d)  sum of a a'            moment (d,)  sum of reward * a
     total   (d,)    sum of a               energy       sum of reward**2
 
-Sets of actions that change with the context are remembered up to a number. Beyond it those with
-the smallest fingerprints stay: a uniform sample of all different sets, whatever their order, each
-with its true count, as none that stays has ever been away.
+Sets of actions that change with the context are remembered up to a number. Once there were more, a
+uniform sample of the rounds stands for all: every round draws a lot, and the smallest stay, so that
+again order does not matter. Where old rounds fade, the sets that count least go instead.
 """
 
 import hashlib
+from bisect import bisect
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,7 +57,7 @@ class Menu:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of the actions, by which menus are found and sampled."""
+        """A digest of the actions, by which a menu is found among others."""
         return hashlib.blake2b(self.columns.data, digest_size=16).hexdigest()
 
     def same(self, other: "Menu") -> bool:
@@ -97,6 +99,10 @@ class Evidence(NamedTuple):
     menus: tuple[Menu, ...]  # that are remembered
     counts: tuple[float, ...]
     sets: int = SETS  # how many menus are remembered at most
+    lots: tuple[float, ...] = ()  # the smallest that rounds have drawn, in order, so many at most
+    owners: tuple[Menu, ...] = ()  # what was on offer in these rounds
+    sampled: bool = False  # whether menus and counts are those of these rounds alone
+    fading: bool = False  # whether rounds have counted less with time
 
     @classmethod
     def empty(cls, dimension: int, sets: int = SETS) -> "Evidence":
@@ -108,19 +114,41 @@ class Evidence(NamedTuple):
         """The whole gram; large, if the dimension is."""
         return self.played.dense()
 
-    def add(self, menu: Menu, action: Floats, reward: float) -> "Evidence":
-        """The evidence after one more action chosen from the menu, and its reward."""
+    def add(self, menu: Menu, action: Floats, reward: float, turn: int | None = None) -> "Evidence":
+        """The evidence after one more action chosen from the menu, and its reward.
+
+        The turn tells the round from all others; by itself it is the next.
+        """
+        after = self.note(action, reward)
+        known = next((i for i, other in enumerate(self.menus) if other.same(menu)), None)
+        menu = menu if known is None else self.menus[known]
+        lot = lot_of(int(self.rounds) if turn is None else turn)
+        if len(self.lots) < self.sets or lot < self.lots[-1]:
+            place = bisect(self.lots, lot)
+            after = after._replace(
+                lots=(*self.lots[:place], lot, *self.lots[place:])[: self.sets],
+                owners=(*self.owners[:place], menu, *self.owners[place:])[: self.sets],
+            )
+        elif self.sampled:
+            return after
+        if self.sampled or (known is None and len(self.menus) == self.sets and not self.fading):
+            return after.of_its_sample()
         menus, counts = list(self.menus), list(self.counts)
-        known = next((i for i, other in enumerate(menus) if other.same(menu)), None)
         if known is not None:
             counts[known] += 1
-            return self.note(action, reward)._replace(counts=tuple(counts))
+            return after._replace(counts=tuple(counts))
         if len(menus) == self.sets:
-            last = max(range(len(menus)), key=lambda i: menus[i].fingerprint)
-            if menu.fingerprint > menus[last].fingerprint:
-                return self.note(action, reward)
-            del menus[last], counts[last]
-        return self.note(action, reward)._replace(menus=(*menus, menu), counts=(*counts, 1))
+            least = counts.index(min(counts))
+            del menus[least], counts[least]
+        return after._replace(menus=(*menus, menu), counts=(*counts, 1))
+
+    def of_its_sample(self) -> "Evidence":
+        """The same evidence, which knows only the menus of the rounds with the smallest lots."""
+        menus = {id(menu): menu for menu in self.owners}
+        counts = Counter(map(id, self.owners))
+        return self._replace(
+            menus=tuple(menus.values()), counts=tuple(counts[i] for i in menus), sampled=True
+        )
 
     def note(self, action: Floats, reward: float) -> "Evidence":
         """The evidence after one more reward, whatever else was on offer."""
@@ -137,7 +165,7 @@ class Evidence(NamedTuple):
         return self._replace(
             played=Gram.of(share * self.gram), moment=share * self.moment,
             total=share * self.total, energy=share * self.energy, rounds=share * self.rounds,
-            counts=tuple(share * count for count in self.counts),
+            counts=tuple(share * count for count in self.counts), fading=True,
         )  # fmt: skip
 
     @property
@@ -149,16 +177,13 @@ class Evidence(NamedTuple):
     def restricted(self, features: Sequence[int]) -> "Evidence":
         """The same rewards, as if only some of the features had been recorded."""
         kept = list(features)
-        return Evidence(
-            Gram.of(self.played.rows(np.array(kept, dtype=np.int64))[:, kept]),
-            self.moment[kept],
-            self.total[kept],
-            self.energy,
-            self.rounds,
-            tuple(Menu(menu.actions[:, kept]) for menu in self.menus),
-            self.counts,
-            self.sets,
-        )
+        return self._replace(
+            played=Gram.of(self.played.rows(np.array(kept, dtype=np.int64))[:, kept]),
+            moment=self.moment[kept],
+            total=self.total[kept],
+            menus=tuple(Menu(menu.actions[:, kept]) for menu in self.menus),
+            lots=(), owners=(),
+        )  # fmt: skip
 
     def scale(self) -> float:
         """The size of the parameter that the rewards suggest, if features are independent.
@@ -168,3 +193,9 @@ class Evidence(NamedTuple):
         """
         spread = float(self.played.diagonal.sum()) / len(self.moment)
         return (self.energy / spread) ** 0.5 if self.energy > 0 and spread > 0 else 1.0
+
+
+def lot_of(turn: int) -> float:
+    """A number between 0 and 1 that looks drawn at random, always the same for a round."""
+    digest = hashlib.blake2b(turn.to_bytes(8, "little"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") / 2.0**64

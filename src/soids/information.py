@@ -188,7 +188,7 @@ def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]
     own. Just below the price and just above it they pay too much and too little; all mix alike.
 
     >>> cheap, dear = np.array([1.0, 1.1]), np.array([1.0, 9.0])
-    >>> minimise_contextual_ratio([dear, cheap], [np.array([0.0, 1.0])] * 2).share
+    >>> minimise_contextual_ratio([dear, cheap], [np.array([0.0, 1.0])] * 2).probability(1)
     1.0
     """
     if sum(regret.min() for regret in regrets) == 0.0 or not any(gain.max() for gain in gains):

@@ -150,7 +150,7 @@ class DRLassoBandit(Estimating):
 
     def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        theta, pseudo = self.memory.theta, self._evidence()
+        theta, pseudo = self.theta(), self._evidence()
         for settled, value in self.ledger.settle(decision, reward):
             filled = pseudo_reward(settled, value, theta)
             filled = min(max(filled, -self.clip), self.clip)

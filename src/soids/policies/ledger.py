@@ -77,7 +77,7 @@ class Ledger:
             mine, value = self._waiting(one), as_number(given, "reward")
             if self.discount < 1.0:
                 evidence = evidence.faded(self.discount)
-            evidence = evidence.add(mine.menu, mine.action, value)
+            evidence = evidence.add(mine.menu, mine.action, value, one.round)
             settled[one.round] = mine, value
         self.evidence = evidence
         for turn in settled:

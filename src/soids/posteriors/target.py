@@ -1,6 +1,7 @@
 """The optimistic posterior as arrays: prior, likelihood to the power eta, optimism."""
 
 import math
+import operator
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -54,7 +55,7 @@ class Target(NamedTuple):
         # Without optimism menus do not matter; a single one is kept, as its rewards are asked for.
         menus = evidence.menus if rate > 0.0 or len(evidence.menus) == 1 else ()
         tilts = rate * evidence.offered if menus else np.empty(0)
-        if before is not None and before.menus is menus:
+        if before is not None and are_the_same(before.menus, menus):
             columns, starts = before.columns, before.starts
         else:
             columns = beside(menus, len(evidence.moment))
@@ -84,3 +85,8 @@ def beside(menus: tuple[Menu, ...], dimension: int) -> Floats:  # (d, N)
     if len(menus) == 1:
         return menus[0].columns
     return np.hstack([np.empty((dimension, 0)), *(menu.columns for menu in menus)])
+
+
+def are_the_same(menus: tuple[Menu, ...], others: tuple[Menu, ...]) -> bool:
+    """Whether two tuples hold the same objects, as they do after a file was read, too."""
+    return len(menus) == len(others) and all(map(operator.is_, menus, others))
