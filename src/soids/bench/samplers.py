@@ -99,7 +99,7 @@ def our_walk(prior: str, problem: Problem, starts: Floats, rng: np.random.Genera
         rewards, log_truth = np.empty((draws, count, WATCHED)), np.empty((draws, count))
         began = time.process_time()
         for n in range(draws):
-            cloud = smc.moved(cloud, rng, 2)  # each makes half of the moves
+            cloud = smc.moved(cloud, rng)
             rewards[n], log_truth[n] = cloud.rewards[:, :WATCHED], cloud.log_truth
         spent = time.process_time() - began
         return Chains(rewards, log_truth, np.full(groups, spent / groups))
