@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from soids.logs import FrameLog, LogError, rewarded
+from soids.logs import Entry, FrameLog, LogError, rewarded
 from soids.offpolicy import (
     NAMED,
     Candidate,
@@ -231,6 +231,22 @@ def test_what_the_log_never_tried_is_seen():
     assert not report.reliable
     assert any("never tried" in doubt for doubt in report.doubts)
     assert all(estimate.low is None for estimate in report.estimates)
+
+
+def test_a_little_that_was_never_tried_may_be_worth_more_than_all_the_rest():
+    """Rewards of 0.01 wherever the log went, of 1 where it never did: half of the truth is there."""
+    law, target = np.array([0.5, 0.5, 0.0]), np.array([0.495, 0.495, 0.01])
+    rng = np.random.default_rng(0)
+    log = Listed([
+        Entry(str(i), 3, int(k), 0.5, float(rng.random() < 0.01), law, line=i + 2)
+        for i, k in enumerate(rng.choice(2, 5000))
+    ])  # fmt: skip
+    report = evaluate(log, [Candidate("rare", lambda rounds: lambda entry: target)]).reports[0]
+    assert not report.reliable
+    assert "1% of what it does the log never tried, in 100% of the rounds" in report.doubts[0]
+    rounded = np.array([0.5 - 1e-6, 0.5 - 1e-6, 2e-6])
+    again = evaluate(log, [Candidate("none", lambda rounds: lambda entry: rounded)]).reports[0]
+    assert again.reliable
 
 
 def test_wrong_propensities_show_in_the_mean_weight():
