@@ -11,7 +11,7 @@ from soids import POLICIES, LinTS, Uniform
 from soids.logs import OpenBanditLog, rewarded
 from soids.offpolicy import NAMED, Candidate, evaluate, learned, replay
 from soids.offpolicy.targets import SCHEDULED, Fixed, instructed
-from some_logs import made_log
+from some_logs import Listed, made_log
 
 OBD = DATA / "obd"
 needs_obd = pytest.mark.skipif(not OBD.is_dir(), reason=f"there is no {OBD}: name it by SOIDS_DATA")
@@ -129,6 +129,30 @@ def test_replay_with_few_agreements_gives_no_interval():
     assert found.accepted < 100
     assert not found.reliable
     assert "accepted" in found.estimate.doubt
+
+
+def test_replay_of_what_the_log_never_does_gives_no_interval():
+    """Three fifths of what it wants are never accepted, as if it did not want it."""
+    log = made_log(3000, probabilities=[0.5, 0.5, 0.0, 0.0, 0.0])
+    found = replay(log, "uniform", Uniform, np.random.default_rng(0))
+    assert found.accepted > 100
+    assert found.unseen == pytest.approx(1800, abs=4 * math.sqrt(3000 * 0.24))
+    assert not found.reliable
+    assert "of what it does the log never tried" in found.estimate.doubt
+    assert found.remarks == ()
+
+
+def test_replay_without_whole_distributions_says_that_support_is_unchecked():
+    log = Listed([entry._replace(probabilities=None) for entry in made_log(1000)])
+    found = replay(log, "uniform", Uniform, np.random.default_rng(0))
+    assert found.unseen is None
+    assert found.reliable
+    assert "unchecked" in found.remarks[0]
+    uneven = made_log(3000, probabilities=[0.5, 0.5, 0.0, 0.0, 0.0])
+    hidden = Listed([entry._replace(probabilities=None) for entry in uneven])
+    found = replay(hidden, "uniform", Uniform, np.random.default_rng(0))
+    assert not found.reliable
+    assert "and not 1" in found.estimate.doubt
 
 
 @pytest.mark.parametrize("name", POLICIES)
