@@ -58,6 +58,48 @@ def test_asking_for_the_law_changes_nothing(name):
         assert np.array_equal(first, again)
 
 
+@pytest.mark.parametrize("name", ["dr_lasso_bandit", "mcp_bandit"])
+def test_a_law_that_changes_with_the_round_is_that_of_the_next(name):
+    log = made_log(300)
+    mind = np.random.default_rng(0)
+    policy = instructed(rewarded(log), POLICIES[name], mind)
+    actions = log.entries[0].features
+    fixed = Fixed(policy, mind, 5000)
+    masses = fixed(log.entries[0])
+    assert not fixed.estimated
+    menu = policy.ledger.offer(actions, mind)
+    if name == "mcp_bandit":
+        share = 5 / 301
+        own = share / 5 + (1.0 - share) * policy._preferred(menu)
+    else:
+        own = policy._mixture(menu, policy.theta()).masses
+    assert masses == pytest.approx(own, abs=1e-12)
+
+
+def test_every_draw_of_a_posterior_is_of_the_same_round():
+    told = []
+
+    def rate(progress):
+        told.append((progress.ratios, progress.root_ratios))
+        return 0.1
+
+    log = made_log(60)
+    mind = np.random.default_rng(0)
+    policy = instructed(rewarded(log), lambda d: POLICIES["soids"](d, rate=rate, noise=0.3), mind)
+    laws = []
+    policy._mixture = lambda outlook: (
+        laws.append(type(policy)._mixture(policy, outlook)) or laws[-1]
+    )
+    fixed = Fixed(policy, mind, 50)
+    masses = fixed(log.entries[0])
+    assert len(told) > 1
+    assert set(told) == {(0.0, 0.0)}
+    assert not fixed.estimated
+    assert masses == pytest.approx([laws[-1].probability(k) for k in range(5)], abs=1e-12)
+    assert policy.memory.ratios == 0.0
+    assert policy.ledger.decisions == 60
+
+
 def test_a_policy_may_say_its_law_itself():
     class Outspoken(Uniform):
         def probabilities(self, actions, rng):
@@ -76,6 +118,18 @@ def test_a_policy_with_a_plan_of_its_own_is_not_taught():
 
     with pytest.raises(ValueError, match="ESTC cannot learn from choices that it did not make"):
         evaluate(made_log(), [learned("estc", make, np.random.default_rng(0))])
+    lasso = learned("lasso", POLICIES["lasso_bandit"], np.random.default_rng(0))
+    with pytest.raises(ValueError, match="LassoBandit cannot learn .* by a plan of its own"):
+        evaluate(made_log(), [lasso])
+
+
+def test_a_policy_of_others_is_not_taught():
+    class First:
+        def __init__(self, dimension):
+            pass
+
+    with pytest.raises(ValueError, match="First cannot learn .* no ledger of ours"):
+        evaluate(made_log(), [learned("first", First, np.random.default_rng(0))])
 
 
 # Replay by rejection

@@ -28,6 +28,7 @@ UNCHECKED = (
     "but for the mean weight"
 )
 
+
 class Replayed(NamedTuple):
     """What became of a policy that learned from the rounds in which it agreed with the log."""
 
