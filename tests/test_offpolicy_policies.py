@@ -43,19 +43,24 @@ def test_the_law_of_a_policy_is_exact_when_its_draws_say_all():
 
 
 @pytest.mark.parametrize("name", ["soids", "thompson", "sparse_ids", "lints", "greedy"])
-def test_asking_for_the_law_changes_nothing(name):
-    log = made_log(60)
+@pytest.mark.parametrize("draws", [2, 50])
+def test_asking_for_the_law_changes_nothing(name, draws):
+    log = made_log(30, noise=1.0)
     mind = np.random.default_rng(0)
-    policy = instructed(rewarded(log), POLICIES[name], mind)
-    fixed = Fixed(policy, mind, 50)
-    first = fixed(log.entries[0])
-    fixed.known.clear()
-    again = fixed(log.entries[0])
-    assert policy.ledger.decisions == 60
+    told = {"noise": 1.0} | ({"sparsity": 1} if name in ("soids", "thompson") else {})
+    policy = instructed(rewarded(log), lambda d: POLICIES[name](d, **told), mind)
+    fixed = Fixed(policy, mind, draws)
+    fixed(log.entries[0])  # the belief is formed
+    laws = []
+    for _ in range(2):
+        fixed.known.clear()
+        fixed.rng = np.random.default_rng(1)
+        before = policy.memory
+        laws.append(fixed(log.entries[0]))
+        assert policy.memory == before
+    assert np.array_equal(*laws)
+    assert policy.ledger.decisions == 30
     assert not policy.ledger.pending
-    assert first.sum() == pytest.approx(1.0)
-    if not fixed.estimated:
-        assert np.array_equal(first, again)
 
 
 @pytest.mark.parametrize("name", ["dr_lasso_bandit", "mcp_bandit"])
@@ -87,9 +92,12 @@ def test_every_draw_of_a_posterior_is_of_the_same_round():
     mind = np.random.default_rng(0)
     policy = instructed(rewarded(log), lambda d: POLICIES["soids"](d, rate=rate, noise=0.3), mind)
     laws = []
-    policy._mixture = lambda outlook: (
-        laws.append(type(policy)._mixture(policy, outlook)) or laws[-1]
-    )
+
+    def mixture(outlook):
+        laws.append(type(policy)._mixture(policy, outlook))
+        return laws[-1]
+
+    policy._mixture = mixture
     fixed = Fixed(policy, mind, 50)
     masses = fixed(log.entries[0])
     assert len(told) > 1
@@ -119,7 +127,7 @@ def test_a_policy_with_a_plan_of_its_own_is_not_taught():
     with pytest.raises(ValueError, match="ESTC cannot learn from choices that it did not make"):
         evaluate(made_log(), [learned("estc", make, np.random.default_rng(0))])
     lasso = learned("lasso", POLICIES["lasso_bandit"], np.random.default_rng(0))
-    with pytest.raises(ValueError, match="LassoBandit cannot learn .* by a plan of its own"):
+    with pytest.raises(ValueError, match=r"LassoBandit cannot learn .* by a plan of its own"):
         evaluate(made_log(), [lasso])
 
 
@@ -128,7 +136,7 @@ def test_a_policy_of_others_is_not_taught():
         def __init__(self, dimension):
             pass
 
-    with pytest.raises(ValueError, match="First cannot learn .* no ledger of ours"):
+    with pytest.raises(ValueError, match=r"First cannot learn .* no ledger of ours"):
         evaluate(made_log(), [learned("first", First, np.random.default_rng(0))])
 
 
@@ -224,17 +232,20 @@ def test_every_policy_can_be_replayed(name):
 
 
 @pytest.mark.parametrize("name", [name for name, one in POLICIES.items() if one not in SCHEDULED])
-def test_every_policy_without_a_plan_can_be_taught(name):
-    log = made_log(60)
+def test_every_policy_without_a_plan_can_be_taught_what_pays(name):
+    log = made_log(200)
     mind = np.random.default_rng(0)
 
     def make(dimension):
         return members.make(name, None, dimension, noise=0.3)
 
-    fixed = Fixed(instructed(rewarded(log), make, mind), mind, 20)
-    masses = fixed(log.entries[0])
-    assert masses.sum() == pytest.approx(1.0)
-    assert masses.min() >= 0.0
+    masses = Fixed(instructed(rewarded(log), make, mind), mind, 50)(log.entries[0])
+    if name in ("uniform", "dr_lasso_bandit"):  # the mean of the actions never changes
+        assert np.allclose(masses, 0.2)
+    elif name == "oracle_thompson":  # it was told another feature
+        assert masses[0] < 0.1
+    else:
+        assert masses[0] > 0.8
 
 
 # Real logs
@@ -246,7 +257,6 @@ def test_the_logging_policies_of_the_open_bandit_are_worth_their_clicks(policy, 
     found = evaluate(OpenBanditLog(OBD / policy / f"{campaign}.csv.gz"), [NAMED["logged"]])
     estimate = found.reports[0].estimates[0]
     assert found.rounds == 10_000
-    assert abs(estimate.value - found.mean_reward) <= 3 * estimate.error
     assert estimate.value == pytest.approx(found.mean_reward, rel=1e-12)
     assert estimate.low < found.mean_reward < estimate.high
 
