@@ -164,7 +164,7 @@ def as_entry(record: Mapping[str, Any], header: Header, line: int, target: str) 
     if propensity is None:
         raise ValueError("propensity (or probabilities) must be there: without it nothing follows")
     wanted = record.get(target)
-    if isinstance(wanted, list):
+    if isinstance(wanted, list | tuple):
         wanted = as_probabilities(wanted, count, target)
     elif wanted is not None:
         wanted = as_share_of_one(wanted, target)
