@@ -161,6 +161,18 @@ def test_a_bad_decision_is_refused_with_its_line(name, path):
     assert "\n" not in str(error.value)
 
 
+def test_a_propensity_in_single_precision_agrees_with_its_probabilities(path):
+    law = [1 / 3, 2 / 3]
+    write_lines(
+        path, HEADER, {**DECISION, "probabilities": law, "propensity": float(np.float32(2 / 3))}
+    )
+    (entry,) = JsonLog(path)
+    assert entry.propensity == 2 / 3
+    write_lines(path, HEADER, {**DECISION, "probabilities": law, "propensity": 0.6667})
+    with pytest.raises(LogError, match=r"propensity must be probabilities\[1\], 0.666667, got"):
+        list(JsonLog(path))
+
+
 FILES = {
     "empty": ("", "line 1: the log must hold a decision"),
     "only a header": (json.dumps(HEADER) + "\n", "the log must hold a decision"),

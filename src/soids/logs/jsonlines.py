@@ -46,8 +46,7 @@ class JsonLog:
     def __init__(
         self, path: str | os.PathLike[str], *, target: str = "target", torn: str = "refuse"
     ) -> None:
-        if torn not in TORN:
-            raise ValueError(f"torn must be one of {', '.join(TORN)}, got {torn!r}")
+        check_torn(torn)
         self.path = Path(path)
         self.name = self.path.name
         self.target, self.torn = target, torn
@@ -81,6 +80,12 @@ class Contents:
         entry = as_entry(record, self.header, line, self.target)
         self.header = self.header.after(entry)
         return entry if self.joiner.decide(entry) else None
+
+
+def check_torn(torn: object) -> None:
+    """Refuse an unknown way to deal with a torn last line."""
+    if torn not in TORN:
+        raise ValueError(f"torn must be one of {', '.join(TORN)}, got {torn!r}")
 
 
 @contextmanager
