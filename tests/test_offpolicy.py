@@ -18,7 +18,7 @@ from soids.offpolicy import (
     snips,
 )
 from soids.offpolicy.estimators import mean_of, unskewed
-from soids.offpolicy.models import fit_model
+from soids.offpolicy.models import BLOCK, fit_model
 from some_logs import Listed, made_log
 
 # The estimators, by enumeration of everything that can happen
@@ -306,6 +306,20 @@ def test_no_round_is_predicted_from_its_own_reward():
     actions = log.entries[7].features
     assert np.allclose(model.predict(7, actions), again.predict(7, actions), atol=1e-9)
     assert not np.allclose(model.predict(8, actions), again.predict(8, actions))
+
+
+@pytest.mark.parametrize("rounds", [3, 5 * BLOCK, 5 * BLOCK + 7])
+def test_the_model_is_a_ridge_regression_on_the_other_folds(rounds):
+    log = made_log(rounds)
+    model = fit_model(rewarded(log))
+    rows = np.array([[*entry.features[entry.chosen], 1.0] for entry in log])
+    rewards = np.array([entry.reward for entry in log])
+    for fold in range(5):
+        others = np.arange(rounds) % 5 != fold
+        gram = rows[others].T @ rows[others] + np.diag([1.0, 1.0, 1.0, 1e-9])
+        theta = np.linalg.solve(gram, rows[others].T @ rewards[others])
+        promised = log.entries[0].features @ theta[:-1] + theta[-1]
+        assert model.predict(fold, log.entries[0].features) == pytest.approx(promised, abs=1e-9)
 
 
 def test_the_best_constant_is_chosen_on_rounds_that_do_not_count():
