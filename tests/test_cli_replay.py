@@ -100,6 +100,19 @@ def test_a_learning_policy_is_replayed_by_rejection(log):
     assert abs(uniform["accepted"] - 1990 / 4) < 4 * np.sqrt(1990 * 3 / 16)
     shown = ask(log, "--mode", "rejection", "--policy", "lints")
     assert "rounds accepted" in shown.stdout
+    assert "unchecked" not in shown.stdout
+
+
+def test_rejection_says_so_where_the_log_cannot_tell_what_was_never_tried(tmp_path):
+    path = tmp_path / "made.jsonl"
+    rng = np.random.default_rng(0)
+    with LogWriter(path) as writer:
+        for i in range(600):
+            k = int(rng.integers(2))
+            writer.decide(i, actions=2, chosen=k, propensity=0.5, reward=k + rng.random())
+    shown = ask(path, "--mode", "rejection", "--policy", "uniform")
+    assert shown.exit_code == 0, shown.output
+    assert "is unchecked" in " ".join(shown.stdout.split())
 
 
 def test_what_the_log_cannot_tell_is_not_told(log):

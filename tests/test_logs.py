@@ -57,39 +57,6 @@ def test_what_is_written_comes_back(path):
     assert third.features.shape == (80, 80)
 
 
-def test_a_log_is_continued(path):
-    for name in ("a", "b"):
-        with LogWriter(path, sets={"home": np.eye(2)}) as log:
-            log.decide(name, actions="home", chosen=0, propensity=0.5, reward=1.0)
-    assert [entry.id for entry in JsonLog(path)] == ["a", "b"]
-    with pytest.raises(ValueError, match="another header"):
-        LogWriter(path, sets={"home": np.eye(3)})
-
-
-def test_a_line_is_there_as_soon_as_it_is_written(path):
-    log = LogWriter(path)
-    log.decide("a", actions=2, chosen=0, propensity=0.5, reward=1.0)
-    assert len(list(JsonLog(path))) == 1
-    log.close()
-
-
-def test_what_could_not_be_read_is_not_written(path):
-    with LogWriter(path, sets={"home": np.eye(2)}) as log:
-        log.decide("a", actions="home", chosen=0, propensity=0.5, reward=1.0)
-        before = path.read_bytes()
-        for bad in (
-            {"propensity": 0.0},
-            {"propensity": 0.5, "reward": float("nan")},
-            {"probabilities": [0.5, 0.6]},
-            {},
-        ):
-            with pytest.raises(ValueError, match="must"):
-                log.decide("b", actions="home", chosen=0, **bad)
-        with pytest.raises(ValueError, match="dimension 2"):
-            log.decide("b", actions=np.eye(3), chosen=0, propensity=0.5)
-    assert path.read_bytes() == before
-
-
 def test_a_torn_last_line_is_refused_or_skipped(path):
     write_lines(path, HEADER, DECISION, '{"id": "b", "set": "ho')
     with pytest.raises(LogError, match=r"log\.jsonl, line 3: the last line is cut off"):
@@ -192,6 +159,18 @@ def test_a_bad_decision_is_refused_with_its_line(name, path):
     assert str(error.value).startswith("log.jsonl, line 3: ")
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_propensity_in_single_precision_agrees_with_its_probabilities(path):
+    law = [1 / 3, 2 / 3]
+    write_lines(
+        path, HEADER, {**DECISION, "probabilities": law, "propensity": float(np.float32(2 / 3))}
+    )
+    (entry,) = JsonLog(path)
+    assert entry.propensity == 2 / 3
+    write_lines(path, HEADER, {**DECISION, "probabilities": law, "propensity": 0.6667})
+    with pytest.raises(LogError, match=r"propensity must be probabilities\[1\], 0.666667, got"):
+        list(JsonLog(path))
 
 
 FILES = {

@@ -217,6 +217,10 @@ def test_dsjson_crosses_the_context_with_the_actions(path):
         ({"_label_probability": 0.5}, "_label_probability must be p[0]"),
         ({"p": [0.8, 0.1, 0.05]}, "p must sum to 1"),
         ({"a": [2, 2, 3]}, "a must list the actions 1..3 once each"),
+        ({"a": ["2", 1, 3]}, "a must list the actions 1..3 once each"),
+        ({"a": [None, 1, 3]}, "a must list the actions 1..3 once each"),
+        ({"a": [[2], 1, 3]}, "a must list the actions 1..3 once each"),
+        ({"a": [2.0, 1, 3]}, "a must list the actions 1..3 once each"),
         ({"_label_Action": 1}, "_label_Action must be a[0]"),
         ({"_label_cost": float("nan")}, "_label_cost must be finite"),
         ({"EventId": "e1"}, "id must be new"),
@@ -231,6 +235,11 @@ def test_bad_events_of_dsjson_are_refused(change, message, path):
         list(DsjsonLog(path))
     assert str(error.value).startswith("log.jsonl, line 2: ")
     assert message in str(error.value)
+
+
+def test_an_unknown_way_with_torn_lines_is_refused(path):
+    with pytest.raises(ValueError, match="torn must be one of refuse, skip, got 'bogus'"):
+        DsjsonLog(path, torn="bogus")
 
 
 def test_events_that_were_not_learned_from_have_no_reward(path):
@@ -290,6 +299,38 @@ def test_bad_rows_of_a_frame_are_refused(change, message, frames):
     with pytest.raises(LogError) as error:
         list(FrameLog(frames(columns), chosen="arm", actions=2))
     assert message in str(error.value)
+
+
+def test_a_propensity_in_a_frame_is_that_of_what_was_chosen(frames):
+    columns = {"reward": [0.0, 1.0], "propensity": [0.25, 0.75], "arm": [0, 1]}
+    laws = {"first": [0.25, 0.25], "second": [0.75, 0.75]}
+    given = {"chosen": "arm", "actions": 2, "probabilities": ["first", "second"]}
+    entries = list(FrameLog(frames({**columns, **laws}), **given))
+    assert [entry.propensity for entry in entries] == [0.25, 0.75]
+    wrong = frames({**columns, **laws, "propensity": [0.25, 0.5]})
+    with pytest.raises(LogError, match=r"row 2: propensity must be probabilities\[1\], 0\.75"):
+        list(FrameLog(wrong, **given))
+
+
+def test_gaps_in_a_frame_are_none(frames):
+    columns = {"reward": [0.0, 1.0], "propensity": [0.5, 0.5], "who": ["v1", None]}
+    assert [entry.policy for entry in FrameLog(frames(columns), policy="who")] == ["v1", ""]
+    with pytest.raises(LogError, match="the frame, row 2: chosen must be there, got None"):
+        FrameLog(frames(columns), chosen="who")
+
+
+def test_labels_must_be_of_one_kind():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"reward": [0.0, 1.0], "propensity": [0.5, 0.5], "arm": ["a", 1]})
+    with pytest.raises(ValueError, match="chosen must hold labels of one kind"):
+        FrameLog(frame, chosen="arm")
+
+
+def test_a_reward_that_is_not_available_never_came():
+    pandas = pytest.importorskip("pandas")
+    rewards = pandas.array([1, None], dtype="Int64")
+    frame = pandas.DataFrame({"reward": rewards, "propensity": [0.5, 0.5]})
+    assert [entry.reward for entry in FrameLog(frame)] == [1.0, None]
 
 
 def test_what_is_no_frame_is_refused():

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from soids.logs import FrameLog, LogError, rewarded
+from soids.logs import Entry, FrameLog, LogError, rewarded
 from soids.offpolicy import (
     NAMED,
     Candidate,
@@ -18,7 +18,7 @@ from soids.offpolicy import (
     snips,
 )
 from soids.offpolicy.estimators import mean_of, unskewed
-from soids.offpolicy.models import fit_model
+from soids.offpolicy.models import BLOCK, fit_model
 from some_logs import Listed, made_log
 
 # The estimators, by enumeration of everything that can happen
@@ -233,6 +233,22 @@ def test_what_the_log_never_tried_is_seen():
     assert all(estimate.low is None for estimate in report.estimates)
 
 
+def test_a_little_that_was_never_tried_may_be_worth_more_than_all_the_rest():
+    """Rewards of 0.01 where the log went, of 1 where it never did: half of the truth is there."""
+    law, target = np.array([0.5, 0.5, 0.0]), np.array([0.495, 0.495, 0.01])
+    rng = np.random.default_rng(0)
+    log = Listed([
+        Entry(str(i), 3, int(k), 0.5, float(rng.random() < 0.01), law, line=i + 2)
+        for i, k in enumerate(rng.choice(2, 5000))
+    ])  # fmt: skip
+    report = evaluate(log, [Candidate("rare", lambda rounds: lambda entry: target)]).reports[0]
+    assert not report.reliable
+    assert "1% of what it does the log never tried, in 100% of the rounds" in report.doubts[0]
+    rounded = np.array([0.5 - 1e-6, 0.5 - 1e-6, 2e-6])
+    again = evaluate(log, [Candidate("none", lambda rounds: lambda entry: rounded)]).reports[0]
+    assert again.reliable
+
+
 def test_wrong_propensities_show_in_the_mean_weight():
     log = Listed([entry._replace(propensity=0.5, probabilities=None) for entry in made_log()])
     report = evaluate(log, [NAMED["uniform"]]).reports[0]
@@ -254,8 +270,12 @@ def test_below_the_floor_there_is_no_interval_and_a_lower_one_gives_it():
 def test_the_logging_policy_earned_what_it_earned():
     log = made_log(probabilities=[0.4, 0.3, 0.1, 0.1, 0.1])
     found = evaluate(log, [NAMED["logged"]])
-    for estimate in found.reports[0].estimates[:2]:
+    weighted, normalised, model, robust = found.reports[0].estimates
+    for estimate in (weighted, normalised):  # by algebra, if the chain is whole
         assert estimate.value == pytest.approx(found.mean_reward, rel=1e-12)
+    truth = float(np.array([0.4, 0.3, 0.1, 0.1, 0.1]) @ [1.0, 0.5, 0.0, -0.5, 0.2])
+    for estimate in (model, robust):  # from the whole distributions
+        assert abs(estimate.value - truth) < 4 * robust.error
     assert found.reports[0].overlap.effective == pytest.approx(600)
     assert found.reliable
 
@@ -286,6 +306,20 @@ def test_no_round_is_predicted_from_its_own_reward():
     actions = log.entries[7].features
     assert np.allclose(model.predict(7, actions), again.predict(7, actions), atol=1e-9)
     assert not np.allclose(model.predict(8, actions), again.predict(8, actions))
+
+
+@pytest.mark.parametrize("rounds", [3, 5 * BLOCK, 5 * BLOCK + 7])
+def test_the_model_is_a_ridge_regression_on_the_other_folds(rounds):
+    log = made_log(rounds)
+    model = fit_model(rewarded(log))
+    rows = np.array([[*entry.features[entry.chosen], 1.0] for entry in log])
+    rewards = np.array([entry.reward for entry in log])
+    for fold in range(5):
+        others = np.arange(rounds) % 5 != fold
+        gram = rows[others].T @ rows[others] + np.diag([1.0, 1.0, 1.0, 1e-9])
+        theta = np.linalg.solve(gram, rows[others].T @ rewards[others])
+        promised = log.entries[0].features @ theta[:-1] + theta[-1]
+        assert model.predict(fold, log.entries[0].features) == pytest.approx(promised, abs=1e-9)
 
 
 def test_the_best_constant_is_chosen_on_rounds_that_do_not_count():

@@ -78,7 +78,8 @@ def remarks(found: Evaluation | Replayed) -> list[str]:
     """What the numbers do not say by themselves."""
     if isinstance(found, Replayed):
         doubt = found.estimate.doubt
-        return [f"Not reliable: {found.label}: {doubt}."] if doubt else []
+        doubted = [f"Not reliable: {found.label}: {doubt}."] if doubt else []
+        return doubted + [f"{found.label}: {remark}." for remark in found.remarks]
     said = [f"The mean reward in these rounds was {found.mean_reward:.4g}."]
     if found.trained:
         said.append(f"The first {found.trained:,} rounds were there to learn from.")

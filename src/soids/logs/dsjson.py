@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from soids.arrays import Floats, as_count, as_number
+from soids.arrays import Floats, as_number
 from soids.logs.joining import Joiner
-from soids.logs.jsonlines import json_lines
+from soids.logs.jsonlines import check_torn, json_lines
 from soids.logs.records import (
     Entry,
     as_id,
@@ -49,6 +49,7 @@ class DsjsonLog:
     ) -> None:
         if features not in FEATURES:
             raise ValueError(f"features must be one of {', '.join(FEATURES)}, got {features!r}")
+        check_torn(torn)
         self.path = Path(path)
         self.name = self.path.name
         self.features, self.skip_torn = features, torn == "skip"
@@ -121,18 +122,18 @@ def as_decision(record: dict[str, Any], actions: Floats | int, line: int) -> Ent
             f"pdrop must be 0, got {record['pdrop']}: dropped events are not made up for"
         )
     order = needed(record, "a")
-    if not isinstance(order, list) or sorted(order) != list(range(1, count + 1)):
+    listed = isinstance(order, list) and all(type(number) is int for number in order)
+    if not listed or sorted(order) != list(range(1, count + 1)):
         raise ValueError(f"a must list the actions 1..{count} once each, got {order!r:.60}")
-    chosen = as_count(order[0], "a[0]") - 1
+    chosen = order[0] - 1
     label = record.get("_label_Action")
     if label is not None and label != chosen + 1:
         raise ValueError(f"_label_Action must be a[0], {chosen + 1}, got {label!r}")
     given = record.get("p")
     probabilities = None
     if given is not None:
-        listed = as_probabilities(given, count, "p")
         probabilities = np.empty(count)
-        probabilities[np.array(order) - 1] = listed
+        probabilities[np.array(order) - 1] = as_probabilities(given, count, "p")
         probabilities.flags.writeable = False
     propensity = record.get("_label_probability")
     if propensity is None and probabilities is not None:

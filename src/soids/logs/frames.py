@@ -1,5 +1,6 @@
 """A DataFrame as a log: pandas, polars or any that narwhals knows; a row a decision."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from soids.arrays import Floats, as_count, as_floats
 from soids.logs.joining import Joiner
 from soids.logs.records import (
     Entry,
+    agreed,
     as_id,
     as_probabilities,
     as_propensity,
@@ -17,6 +19,7 @@ from soids.logs.records import (
     as_share_of_one,
     as_time,
     located,
+    wrong,
 )
 
 
@@ -57,7 +60,8 @@ class FrameLog:
         self.frame = as_frame(frame)
         self.reward, self.propensity = self._column(reward), self._column(propensity)
         self.id, self.time, self.policy = (
-            None if name is None else self._column(name) for name in (id, time, policy)
+            None if name is None else self._column(name, of_numbers=False)
+            for name in (id, time, policy)
         )
         self.chosen, self.actions = self._choices(chosen, actions)
         self.probabilities = None if probabilities is None else self._table(probabilities)
@@ -78,6 +82,7 @@ class FrameLog:
 
     def _entry(self, i: int) -> Entry:
         actions, chosen, probabilities = self.actions, 0, None
+        propensity = self.propensity[i]
         target: Floats | float | None = None
         if isinstance(actions, np.ndarray) and actions.ndim == 3:
             actions = as_set(actions[i], "actions", None)
@@ -86,6 +91,7 @@ class FrameLog:
             chosen = as_count(self.chosen[i], "chosen", 0, count - 1)
         if self.probabilities is not None:
             probabilities = as_probabilities(self.probabilities[i], count or 0, "probabilities")
+            propensity = agreed(propensity, probabilities, chosen)
         if isinstance(self.target, np.ndarray):
             target = as_probabilities(self.target[i], count or 0, "target")
         elif self.target is not None:
@@ -93,17 +99,21 @@ class FrameLog:
         reward = self.reward[i]
         return Entry(
             as_id(str(i + 1) if self.id is None else self.id[i]), actions, chosen,
-            as_propensity(self.propensity[i]), None if reward is None else as_reward(reward),
+            as_propensity(propensity), None if reward is None else as_reward(reward),
             probabilities, target, None if self.time is None else as_time(self.time[i]),
-            "" if self.policy is None else str(self.policy[i]), i + 1,
+            "" if self.policy is None or self.policy[i] is None else str(self.policy[i]), i + 1,
         )  # fmt: skip
 
-    def _column(self, name: str) -> list[Any]:
+    def _column(self, name: str, *, of_numbers: bool = True) -> list[Any]:
+        """The values of a column, None where there is none; a number that is NaN is no gap."""
         if name not in self.frame.columns:
             known = ", ".join(map(str, self.frame.columns[:20]))
             raise ValueError(f"the frame must have a column {name!r}, it has {known}")
-        values: list[Any] = self.frame[name].to_list()
-        return values
+        column = self.frame[name]
+        return [
+            None if missing and not (of_numbers and isinstance(value, float)) else value
+            for value, missing in zip(column.to_list(), column.is_null().to_list(), strict=True)
+        ]
 
     def _table(self, names: Sequence[str]) -> Floats:  # (n, K)
         table: Floats = np.array([self._column(name) for name in names], dtype=np.float64).T
@@ -112,11 +122,11 @@ class FrameLog:
     def _choices(
         self, chosen: str | None, actions: object
     ) -> tuple[list[Any] | None, Floats | int | None]:
-        values = None if chosen is None else self._column(chosen)
+        values = None if chosen is None else self._column(chosen, of_numbers=False)
         if actions is None:
             if values is None:
                 return None, None
-            labels = {label: k for k, label in enumerate(sorted(set(values)))}
+            labels = {label: k for k, label in enumerate(as_labels(values))}
             return [labels[value] for value in values], len(labels)
         if values is None:
             raise ValueError("chosen must name a column when actions are given, got None")
@@ -126,6 +136,17 @@ class FrameLog:
         if sets.ndim == 3 and len(sets) == len(self.reward):
             return values, sets
         return values, as_set(sets, "actions", None)
+
+
+def as_labels(values: list[Any]) -> list[Any]:
+    """The labels that occur, in order."""
+    for row, value in enumerate(values, 1):
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            raise wrong(FrameLog.name, FrameLog.unit, row, f"chosen must be there, got {value}")
+    try:
+        return sorted(set(values))
+    except TypeError as error:
+        raise ValueError(f"chosen must hold labels of one kind: {error}") from None
 
 
 def as_frame(frame: object) -> Any:

@@ -33,6 +33,8 @@ class Seen:
 
     def settle(self) -> tuple[int, int] | None:
         """Look the latest ids up among all before them."""
+        if not self.fresh:
+            return None
         hashes = np.fromiter(self.fresh, np.int64, len(self.fresh))
         lines = np.fromiter(self.fresh.values(), np.int64, len(self.fresh))
         twice = [pair for block in self.blocks for pair in matches(block, hashes, lines)]
@@ -87,12 +89,17 @@ class Joiner:
 
     def reward(self, name: str, reward: float) -> Entry:
         """The decision that a reward is for, complete."""
-        entry = self.waiting.pop(name, None)
-        if entry is None and self.seen.knows(name):
+        entry = self.awaited(name)._replace(reward=reward)
+        del self.waiting[name]
+        return entry
+
+    def awaited(self, name: str) -> Entry:
+        """The decision that waits for the reward of this name."""
+        if name in self.waiting:
+            return self.waiting[name]
+        if self.seen.knows(name):
             raise ValueError(f"decision {name!r} has its reward already: log it once")
-        if entry is None:
-            raise ValueError(f"reward_of must name a decision logged above, got {name!r}")
-        return entry._replace(reward=reward)
+        raise ValueError(f"reward_of must name a decision logged above, got {name!r}")
 
     def finish(self) -> list[Entry]:
         """The decisions whose reward never came, when there are no more."""

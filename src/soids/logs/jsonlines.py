@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from soids.logs.joining import Joiner
+from soids.logs.joining import Joiner, refuse
 from soids.logs.records import (
     Entry,
     Header,
@@ -35,6 +35,7 @@ from soids.logs.records import (
 )
 
 TORN = ("refuse", "skip")
+GZIP = b"\x1f\x8b"  # the first bytes of such a file
 
 
 class JsonLog:
@@ -45,34 +46,53 @@ class JsonLog:
     def __init__(
         self, path: str | os.PathLike[str], *, target: str = "target", torn: str = "refuse"
     ) -> None:
-        if torn not in TORN:
-            raise ValueError(f"torn must be one of {', '.join(TORN)}, got {torn!r}")
+        check_torn(torn)
         self.path = Path(path)
         self.name = self.path.name
         self.target, self.torn = target, torn
 
     def __iter__(self) -> Iterator[Entry]:
-        joiner, line = Joiner(), 1
-        header: Header | None = None
+        contents, line = Contents(self.target), 1
         with located(self.name, self.unit, lambda: line):
             for line, record in json_lines(self.path, skip_torn=self.torn == "skip"):
-                if header is None:
-                    header = as_header(record)
-                elif "reward_of" in record:
-                    yield joiner.reward(as_id(record["reward_of"]), as_reward(record.get("reward")))
-                else:
-                    entry = as_entry(record, header, line, self.target)
-                    header = header.after(entry)
-                    if joiner.decide(entry):
-                        yield entry
-            yield from joiner.finish()
+                entry = contents.take(record, line)
+                if entry is not None:
+                    yield entry
+            yield from contents.joiner.finish()
+
+
+class Contents:
+    """What the lines of a log have said so far."""
+
+    def __init__(self, target: str = "target") -> None:
+        self.target = target
+        self.header: Header | None = None
+        self.joiner = Joiner()
+
+    def take(self, record: dict[str, Any], line: int) -> Entry | None:
+        """Note what a line says; returns the decision that it completes, if it does."""
+        if self.header is None:
+            self.header = as_header(record)
+            return None
+        if "reward_of" in record:
+            reward = as_reward(record.get("reward"))
+            return self.joiner.reward(as_id(record["reward_of"]), reward)
+        entry = as_entry(record, self.header, line, self.target)
+        self.header = self.header.after(entry)
+        return entry if self.joiner.decide(entry) else None
+
+
+def check_torn(torn: object) -> None:
+    """Refuse an unknown way to deal with a torn last line."""
+    if torn not in TORN:
+        raise ValueError(f"torn must be one of {', '.join(TORN)}, got {torn!r}")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
     """A file as bytes, unpacked if it is gzip, whatever its name is."""
     with path.open("rb") as file:
-        if file.peek(2)[:2] == b"\x1f\x8b":
+        if file.peek(2)[:2] == GZIP:
             with gzip.GzipFile(fileobj=file) as unpacked:
                 yield unpacked
         else:
@@ -124,8 +144,10 @@ def json_lines(path: Path, *, skip_torn: bool = False) -> Iterator[tuple[int, di
 class LogWriter:
     """Appends to a log in JSON lines: each line is one write, and flushed to the system.
 
-    What is written is checked first, so that it can be read. A killed process leaves at most its
-    last line torn; such a file is refused here, too, until the line is removed.
+    What is written is checked first, so that it can be read; to continue a log it is therefore read
+    once, and it has one writer at a time. A line that does not fit on the disk is taken back. A
+    killed process leaves at most its last line torn; such a file is refused here, too, until the
+    line is removed.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "decisions.jsonl"
@@ -145,12 +167,17 @@ class LogWriter:
     ) -> None:
         self.path = Path(path)
         self.header = make_header(sets or {}, dimension)
+        self.joiner = Joiner()
         new = not self.path.exists() or self.path.stat().st_size == 0
         if not new:
-            check_appendable(self.path, self.header)
+            self.header, self.joiner = continued(self.path, self.header)
         self.file = self.path.open("ab", buffering=0)
         if new:
-            self._write(self.header.described())
+            try:
+                self._write(self.header.described())
+            except OSError:
+                self.file.close()
+                raise
 
     def decide(
         self,
@@ -166,28 +193,55 @@ class LogWriter:
         target: Sequence[float] | float | None = None,
     ) -> None:
         """Log a decision."""
-        way = {str: "set", int: "count"}.get(type(actions), "actions")
-        record = {
-            "id": as_id(id), "time": as_time(time), "policy": policy or None,
-            way: plain(actions), "probabilities": plain(probabilities),
-            "propensity": propensity, "chosen": int(chosen), "reward": reward,
-            "target": plain(target),
+        way = {str: "set", int: "count"}.get(type(plain(actions)), "actions")
+        said = {
+            "id": plain(id), way: plain(actions), "chosen": plain(chosen), "target": plain(target),
+            "propensity": propensity, "probabilities": plain(probabilities), "reward": reward,
+            "time": time, "policy": policy,
         }  # fmt: skip
-        entry = as_entry(record, self.header, 0, "target")
+        entry = as_entry(said, self.header, 0, "target")
+        if self.joiner.seen.knows(entry.id):
+            raise ValueError(f"id must be new, {entry.id!r} was logged already: log it once")
+        self._write({
+            "id": entry.id, "time": entry.time, "policy": entry.policy or None,
+            way: plain(entry.actions if way == "actions" else actions),
+            "probabilities": plain(entry.probabilities),
+            "propensity": entry.propensity if entry.probabilities is None else None,
+            "chosen": entry.chosen, "reward": entry.reward, "target": plain(entry.target),
+        })  # fmt: skip
         self.header = self.header.after(entry)
-        self._write({name: value for name, value in record.items() if value is not None})
+        self.joiner.decide(Entry(entry.id, None, entry.chosen, entry.propensity, entry.reward))
 
     def reward(
         self, id: str | int, reward: float, *, time: str | float | datetime | None = None
     ) -> None:
         """Log the reward of a decision that was logged without."""
-        record = {"reward_of": as_id(id), "reward": as_reward(reward), "time": as_time(time)}
-        self._write({name: value for name, value in record.items() if value is not None})
+        name, value = as_id(plain(id)), as_reward(reward)
+        self.joiner.awaited(name)
+        self._write({"reward_of": name, "reward": value, "time": as_time(time)})
+        self.joiner.reward(name, value)
 
     def _write(self, record: dict[str, Any]) -> None:
-        line = json.dumps(record, allow_nan=False).encode() + b"\n"
-        if self.file.write(line) != len(line):
+        """Append a line, of what is there, whole or not at all."""
+        if self.file.closed:
+            raise ValueError(f"{self.path.name} is closed: open it by a new LogWriter")
+        there = {name: value for name, value in record.items() if value is not None}
+        line = json.dumps(there, allow_nan=False).encode() + b"\n"
+        before, taken = os.fstat(self.file.fileno()).st_size, 0
+        try:
+            taken = self.file.write(line) or 0
+        finally:
+            if taken != len(line):
+                self._take_back(before)
+        if taken != len(line):
             raise OSError(f"{self.path} took only a part of a line: is the disk full?")
+
+    def _take_back(self, size: int) -> None:
+        """Cut off what was written of a line; if that cannot be, no other may follow it."""
+        try:
+            os.ftruncate(self.file.fileno(), size)
+        except OSError:
+            self.file.close()
 
     def close(self) -> None:
         """Make what was written last, and let go of the file."""
@@ -207,16 +261,24 @@ def plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def check_appendable(path: Path, header: Header) -> None:
-    """Refuse to append to what is no log, to another header's, or to a torn line."""
-    number, first = next(json_lines(path))
-    try:
-        there = as_header(first)
-    except ValueError as error:
-        raise wrong(path.name, "line", number, error) from None
-    if json.dumps(there.described()) != json.dumps(header.described()):
-        raise ValueError(f"{path.name} has another header: begin a new file")
+def continued(path: Path, header: Header) -> tuple[Header, Joiner]:
+    """What a log holds that is to be continued; refuses what is none, what has another header,
+    gzip, and a torn line.
+    """
+    contents = Contents()
     with path.open("rb") as file:
+        if file.read(2) == GZIP:
+            raise ValueError(f"{path.name} is gzip: unpack it to continue it, or begin a new file")
         file.seek(-1, os.SEEK_END)
-        if file.read(1) != b"\n":
-            raise ValueError(f"{path.name} ends in a torn line: remove it, or begin a new file")
+        is_torn = file.read(1) != b"\n"
+    for line, record in json_lines(path, skip_torn=True):
+        with located(path.name, "line", line):
+            is_first = contents.header is None
+            contents.take(record, line)
+        if is_first and json.dumps(as_header(record).described()) != json.dumps(header.described()):
+            raise ValueError(f"{path.name} has another header: begin a new file")
+    if is_torn or contents.header is None:
+        raise ValueError(f"{path.name} ends in a torn line: remove it, or begin a new file")
+    with located(path.name, "line", 0):
+        refuse(contents.joiner.seen.settle())
+    return contents.header, contents.joiner

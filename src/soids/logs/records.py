@@ -155,16 +155,11 @@ def as_entry(record: Mapping[str, Any], header: Header, line: int, target: str) 
     probabilities, propensity = record.get("probabilities"), record.get("propensity")
     if probabilities is not None:
         probabilities = as_probabilities(probabilities, count, "probabilities")
-        own = float(probabilities[chosen])
-        if propensity is not None and not math.isclose(as_number(propensity, "propensity"), own):
-            raise ValueError(
-                f"propensity must be probabilities[{chosen}], {own:g}, got {propensity}"
-            )
-        propensity = own
+        propensity = agreed(propensity, probabilities, chosen)
     if propensity is None:
         raise ValueError("propensity (or probabilities) must be there: without it nothing follows")
     wanted = record.get(target)
-    if isinstance(wanted, list):
+    if isinstance(wanted, list | tuple):
         wanted = as_probabilities(wanted, count, target)
     elif wanted is not None:
         wanted = as_share_of_one(wanted, target)
@@ -231,6 +226,18 @@ def as_propensity(value: object) -> float:
             f"got {propensity:g}"
         )
     return min(propensity, 1.0)
+
+
+def agreed(propensity: object, probabilities: Floats, chosen: int) -> float:
+    """The propensity that the probabilities of all actions tell; another beside it must be the
+    same, but for rounding.
+    """
+    own = float(probabilities[chosen])
+    if propensity is not None:
+        told = as_number(propensity, "propensity")
+        if not math.isclose(told, own, rel_tol=ROUNDING):
+            raise ValueError(f"propensity must be probabilities[{chosen}], {own:g}, got {told:g}")
+    return own
 
 
 def as_share_of_one(value: object, name: str) -> float:

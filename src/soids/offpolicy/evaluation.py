@@ -195,7 +195,10 @@ class Tally:
             robust = doubly_robust(weights, rewards, predicted, expected, confidence)
             estimates += [direct(expected), robust]
         if isinstance(target, Fixed) and target.estimated:
-            remarks.append(f"its probabilities are frequencies of {target.draws} draws a set")
+            remarks.append(
+                f"its probabilities are frequencies of {target.draws} draws a set, whose error the "
+                "rounds of a set share and no interval holds"
+            )
         if doubts:
             estimates = [one.without_interval("; ".join(doubts)) for one in estimates]
         return Report(label, tuple(estimates), seen, tuple(doubts), tuple(remarks))

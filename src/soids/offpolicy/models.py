@@ -12,6 +12,7 @@ from soids.arrays import Floats
 from soids.logs import Entry
 
 FOLDS = 5
+BLOCK = 64  # rounds of a fold that are added up in one product: each alone touches the whole gram
 WIDEST = 2000  # features: five grams take 160 MB
 PENALTY = 1.0  # on deviations from the mean: the weight of one round
 
@@ -23,15 +24,30 @@ class RewardModel:
         self.grams = np.zeros((FOLDS, dimension + 1, dimension + 1))  # of features, and a one
         self.moments = np.zeros((FOLDS, dimension + 1))
         self.thetas = np.zeros((FOLDS, dimension + 1))
+        self.rows = np.ones((FOLDS, BLOCK, dimension + 1))  # of rounds not in the sums yet
+        self.rewards = np.zeros((FOLDS, BLOCK))
+        self.fresh = [0] * FOLDS  # how many these are
 
     def note(self, place: int, action: Floats, reward: float) -> None:
         """Add a round."""
-        row = np.append(action, 1.0)
-        self.grams[place % FOLDS] += np.outer(row, row)
-        self.moments[place % FOLDS] += reward * row
+        fold = place % FOLDS
+        self.rows[fold, self.fresh[fold], :-1] = action
+        self.rewards[fold, self.fresh[fold]] = reward
+        self.fresh[fold] += 1
+        if self.fresh[fold] == BLOCK:
+            self._gather(fold)
+
+    def _gather(self, fold: int) -> None:
+        """Add the latest rounds of a fold to its sums."""
+        rows = self.rows[fold, : self.fresh[fold]]
+        self.grams[fold] += rows.T @ rows
+        self.moments[fold] += self.rewards[fold, : self.fresh[fold]] @ rows
+        self.fresh[fold] = 0
 
     def fit(self) -> "RewardModel":
         """Solve for the parameters, when all rounds are in."""
+        for fold in range(FOLDS):
+            self._gather(fold)
         gram, moment = self.grams.sum(axis=0), self.moments.sum(axis=0)
         penalty = np.full(len(moment), PENALTY)
         penalty[-1] = 1e-9  # the mean itself is free

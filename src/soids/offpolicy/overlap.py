@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import Floats
+from soids.logs.records import ROUNDING
 
 FLOOR = 100.0  # effective rounds below which no interval is given
-UNSEEN = 0.01  # mass where the log never goes, beyond which no interval is given
+UNSEEN = ROUNDING  # mass where the log never goes: a reward there may be larger than all others
 LARGE = 1000.0  # a weight that is worth a word
 ASTRAY = 4.0  # standard errors by which the mean weight may miss 1
 
@@ -36,10 +37,10 @@ class Overlap(NamedTuple):
             )
         if self.unseen is not None and self.unseen > UNSEEN:
             found.append(
-                f"{self.unseen:.1%} of what it does the log never tried, in "
-                f"{self.unseen_rounds:.1%} of the rounds"
+                f"{100 * self.unseen:.2g}% of what it does the log never tried, in "
+                f"{100 * (self.unseen_rounds or 0.0):.3g}% of the rounds"
             )
-        elif abs(self.mean_weight - 1.0) > ASTRAY * self.mean_weight_error + 1e-9:
+        elif abs(self.mean_weight - 1.0) > ASTRAY * self.mean_weight_error + ROUNDING:
             found.append(
                 f"weights average {self.mean_weight:.3g} ± {self.mean_weight_error:.2g} and not 1: "
                 "the log never tried what it does, or the propensities are wrong"

@@ -5,17 +5,28 @@ reward and the round counts; all others are passed over, as if they had never be
 chose uniformly, the rounds that count are a sample of what the policy would have lived through. If
 not, a round that agrees counts with probability smallest propensity / its own propensity, which
 makes up for it and costs rounds.
+
+What the log never does is never agreed with, and the rounds that count would then be those of a
+policy that does not want it. Whole distributions in the log show this round by round; without them
+it shows only in the weights, agreement over propensity, which then do not average 1.
 """
 
+from array import array
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from soids.arrays import as_count
 from soids.logs import Log, rewarded
 from soids.offpolicy.estimators import Estimate, mean_of
-from soids.offpolicy.overlap import FLOOR
+from soids.offpolicy.overlap import FLOOR, overlap
 from soids.policies.ledger import Ledger
+
+UNCHECKED = (
+    "the log has no whole distributions, so that it tried all that the policy does is unchecked "
+    "but for the mean weight"
+)
 
 
 class Replayed(NamedTuple):
@@ -26,6 +37,8 @@ class Replayed(NamedTuple):
     accepted: int
     smallest: float  # propensity
     estimate: Estimate
+    unseen: int | None = None  # rounds in which it wanted what the log never does, if it says so
+    remarks: tuple[str, ...] = ()
 
     @property
     def reliable(self) -> bool:
@@ -48,24 +61,42 @@ def replay(
     for entry, _ in rewarded(log):
         smallest = min(smallest, entry.propensity)
         on_round("checking the log")
-    rewards, rounds = list[float](), 0
+    rewards, weights, unseen = list[float](), array("d"), array("d")
     policy: Any = None
     for entry, reward in rewarded(log):
         actions = entry.features
         policy = make(actions.shape[1]) if policy is None else policy
-        rounds += 1
         on_round(f"replaying to {label}")
-        if consider(policy, actions, entry.chosen, smallest / entry.propensity, reward, rng):
-            rewards.append(reward)
-    if not rewards:
-        nothing = Estimate("replay", float("nan"), float("nan"), doubt="no round was accepted")
-        return Replayed(label, rounds, 0, smallest, nothing)
-    estimate = mean_of("replay", np.array(rewards), confidence)
-    if len(rewards) < floor:
-        estimate = estimate.without_interval(
-            f"{len(rewards)} of {rounds} rounds were accepted, below {floor:g}"
+        wanted, counts = consider(
+            policy, actions, entry.chosen, smallest / entry.propensity, reward, rng
         )
-    return Replayed(label, rounds, len(rewards), smallest, estimate)
+        weights.append((wanted == entry.chosen) / entry.propensity)
+        if entry.probabilities is not None:
+            unseen.append(entry.probabilities[wanted] == 0.0)
+        if counts:
+            rewards.append(reward)
+    rounds, whole = len(weights), len(unseen) == len(weights)
+    found = Replayed(
+        label, rounds, len(rewards), smallest, mean_so_far(rewards, confidence),
+        int(sum(unseen)) if whole else None,
+        () if whole else (UNCHECKED,),
+    )  # fmt: skip
+    if not rewards:
+        return found
+    seen = overlap(np.frombuffer(weights), np.frombuffer(unseen) if whole else None)
+    doubts = seen.doubts(floor=0.0)  # the floor is on the rounds accepted
+    if len(rewards) < floor:
+        doubts.append(f"{len(rewards)} of {rounds} rounds were accepted, below {floor:g}")
+    if doubts:
+        found = found._replace(estimate=found.estimate.without_interval("; ".join(doubts)))
+    return found
+
+
+def mean_so_far(rewards: list[float], confidence: float) -> Estimate:
+    """The mean of the rewards that count, if any does."""
+    if not rewards:
+        return Estimate("replay", float("nan"), float("nan"), doubt="no round was accepted")
+    return mean_of("replay", np.array(rewards), confidence)
 
 
 def consider(
@@ -75,20 +106,23 @@ def consider(
     share: float,
     reward: float,
     rng: np.random.Generator,
-) -> bool:
+) -> tuple[int, bool]:
     """Let a policy choose, and learn if that counts; if not it forgets that it was asked.
+
+    Returns what it chose, and whether it counts.
 
     A policy that keeps no ledger of ours cannot forget: it made a choice without a reward.
     """
     ledger = getattr(policy, "ledger", None)
     before = (policy.memory, ledger.decisions) if isinstance(ledger, Ledger) else None
     decision = policy.choose(actions, rng)
-    index = getattr(decision, "index", decision)
+    given = getattr(decision, "index", decision)
+    index = as_count(given, "what the policy chooses", 0, len(actions) - 1)
     lot = rng.random()
     if index == logged and lot < share:
         policy.observe(decision, reward)
-        return True
+        return index, True
     if isinstance(ledger, Ledger) and before is not None:
         del ledger.pending[decision.round]
         policy.memory, ledger.decisions = before
-    return False
+    return index, False

@@ -11,11 +11,17 @@ from soids.arrays import Floats, as_count
 from soids.logs import Entry
 from soids.policies.committing import ESTC, PopArt
 from soids.policies.elimination import PopArtElimination
+from soids.policies.greedy_lasso import Estimate
 from soids.policies.ledger import KeptPolicy, Ledger
+from soids.policies.otcs import Converted
+from soids.policies.per_arm import LassoBandit
+from soids.policies.policy import Decision
+from soids.policies.posterior import Memory
 
 Rounds = Iterable[tuple[Entry, float]]
 Target = Callable[[Entry], Floats | float]  # masses (K,), or only that of what was chosen
-SCHEDULED = (ESTC, PopArt, PopArtElimination)  # heed the choices of their own plan only
+SCHEDULED = (ESTC, PopArt, PopArtElimination, LassoBandit)  # heed what they planned to try
+FORMED = (Memory, Estimate, Converted)  # memories of policies that think when asked to choose
 REMEMBERED = 64  # sets of actions whose masses are kept
 
 
@@ -110,22 +116,30 @@ def instructed(rounds: Rounds, make: Callable[[int], Any], rng: np.random.Genera
 
 def check_teachable(policy: object) -> None:
     """Refuse a policy that cannot learn from choices of others."""
-    kept = isinstance(getattr(policy, "ledger", None), Ledger)
-    if not kept or isinstance(policy, SCHEDULED):
-        kind = type(policy).__name__
-        raise ValueError(
-            f"{kind} cannot learn from choices that it did not make: evaluate it by rejection"
-        )
+    if not isinstance(getattr(policy, "ledger", None), Ledger):
+        why = "it keeps no ledger of ours"
+    elif isinstance(policy, SCHEDULED):
+        why = "it tries actions by a plan of its own"
+    else:
+        return
+    raise ValueError(
+        f"{type(policy).__name__} cannot learn from choices that it did not make, as {why}: "
+        "evaluate it by rejection"
+    )
 
 
 class Fixed:
-    """A policy as it was after its last lesson: the law of its next choice, whatever the set."""
+    """A policy as it was after its last lesson: the law of its next choice, whatever the set.
+
+    No draw leaves a trace, so that all of them are of the same round. Only the belief is kept that
+    was formed for a set, as forming it takes most of the time.
+    """
 
     def __init__(self, policy: KeptPolicy, rng: np.random.Generator, draws: int) -> None:
         self.policy, self.rng, self.draws = policy, rng, draws
         self.known: dict[int, tuple[Floats, Floats]] = {}  # sets and masses, by identity
         self.estimated = False  # whether some masses are frequencies of draws
-        self.state: tuple[Any, int] | None = None
+        self.memory, self.decisions = policy.memory, policy.ledger.decisions
 
     def __call__(self, entry: Entry) -> Floats:  # (K,)
         actions = entry.features
@@ -145,30 +159,36 @@ class Fixed:
         if callable(own):
             masses: Floats = np.asarray(own(actions, self.rng), dtype=np.float64)
             return masses
+        if isinstance(self.memory, FORMED):
+            _, after = self._drawn(actions)
+            self.memory = with_belief(self.memory, after)
         shown: dict[int, set[float]] = {}
         counts = np.zeros(len(actions))
         for _ in range(self.draws):
-            index, probability = self._drawn(actions)
-            counts[index] += 1.0
-            shown.setdefault(index, set()).add(probability)
+            drawn, _ = self._drawn(actions)
+            counts[drawn.index] += 1.0
+            shown.setdefault(drawn.index, set()).add(drawn.probability)
             if all(len(said) == 1 for said in shown.values()):
                 masses = np.zeros(len(actions))
                 masses[list(shown)] = [min(said) for said in shown.values()]
                 if abs(masses.sum() - 1.0) < 1e-9:
-                    self._restore()
                     return masses
-        self._restore()
         self.estimated = True
         return counts / self.draws
 
-    def _drawn(self, actions: Floats) -> tuple[int, float]:
-        ledger = self.policy.ledger
-        decision = self.policy.choose(actions, self.rng)
-        del ledger.pending[decision.round]  # it is not played
-        if self.state is None:  # the belief is formed, nothing else has happened
-            self.state = self.policy.memory, ledger.decisions - 1
-        return decision.index, decision.probability
+    def _drawn(self, actions: Floats) -> tuple[Decision, Any]:
+        """A choice that is not played, and the memory that it would have left."""
+        policy, ledger = self.policy, self.policy.ledger
+        policy.memory, ledger.decisions = self.memory, self.decisions
+        decision = policy.choose(actions, self.rng)
+        after = policy.memory
+        del ledger.pending[decision.round]
+        policy.memory, ledger.decisions = self.memory, self.decisions
+        return decision, after
 
-    def _restore(self) -> None:
-        if self.state is not None:
-            self.policy.memory, self.policy.ledger.decisions = self.state
+
+def with_belief(memory: Any, after: Any) -> Any:
+    """A memory that has thought of all rewards, as the one after a choice has, but not chosen."""
+    if not isinstance(memory, Memory):
+        return after  # these only think
+    return memory._replace(belief=after.belief, believed=after.believed, rate=after.rate)
