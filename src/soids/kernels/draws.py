@@ -1,7 +1,5 @@
 """Draws from discrete distributions: an index, and the arms that make optimism linear."""
 
-import math
-
 import numpy as np
 from numba import njit
 
@@ -42,16 +40,6 @@ def write_shares(scores, scale, top, shares):
         share **= 4
         share **= 4
         shares[i] = share if fall > NEGLIGIBLE else 0.0
-
-
-@njit(cache=True)
-def weigh(scores, masses):
-    """Write the softmax of scores up to a factor, and return its log: none if nothing counts."""
-    top = highest(scores)
-    if top == -np.inf:
-        return top
-    write_shares(scores, 1.0, top, masses)
-    return top + math.log(masses.sum())
 
 
 @njit(cache=True)

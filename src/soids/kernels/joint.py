@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
-from soids.kernels.draws import draw_index, pick, weigh
+from soids.kernels.draws import draw_index, highest, pick, write_shares
 from soids.kernels.elimination import (
     PINNED,
     drop,
@@ -125,24 +125,23 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
         place = min(int(uniforms[1 + k] * (n - k)), n - k - 1)
         out[k] = done.active[place]
         drop(done, n - k, place)
-    scores, masses, gained = np.empty(theta.size), np.empty(theta.size), 0.0
-    for k in range(count):  # the way back
-        weigh_candidates(done, rest + k, scores)
-        if scores[out[k]] == -math.inf:
+    masses, gained = np.empty(theta.size), 0.0
+    if is_replaced(done, out[0]):  # there would be no way back
+        return
+    weigh_candidates(done, rest, masses)
+    entering = pick(masses, uniforms[1 + EXCHANGED])
+    for k in range(1, count):  # the way back
+        join(done, rest + k - 1, out[k - 1], power, gram)
+        if is_replaced(done, out[k]):
             return
-        if k > 0:
-            gained -= weigh(scores, masses)
-        if k < count - 1:
-            join(done, rest + k, out[k], power, gram)
+        gained -= weigh_candidates(done, rest + k, masses)
     for k in range(count - 1, 0, -1):
         drop(done, rest + k, rest + k - 1)
-    for k in range(count):
-        weigh_candidates(done, rest + k, scores)
-        total = weigh(scores, masses)
-        if total == -math.inf:  # the data pin no other feature beside those
+    join(done, rest, entering, power, gram)
+    for k in range(1, count):
+        gained += weigh_candidates(done, rest + k, masses)
+        if gained == -math.inf:  # the data pin no other feature beside those
             return
-        if k > 0:
-            gained += total
         join(done, rest + k, pick(masses, uniforms[1 + EXCHANGED + k]), power, gram)
     if gained < 0.0 and uniforms[1 + 2 * EXCHANGED] >= math.exp(gained):
         return
@@ -157,14 +156,33 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
 
 
 @njit(cache=True)
-def weigh_candidates(done, n, scores):
-    """Write the log weight of each feature that the data pin beside the n eliminated."""
-    for i in range(scores.size):
-        spread, scores[i] = done.spread[i], -math.inf
-        if spread > PINNED * done.whole[i]:
-            scores[i] = 0.5 * (done.excess[i] * done.excess[i] / spread - math.log(spread))
+def is_replaced(done, i):
+    """Whether the eliminated features all but replace another."""
+    return done.spread[i] <= PINNED * done.whole[i]
+
+
+@njit(cache=True)
+def weigh_candidates(done, n, masses):
+    """Write the mass of each feature that the data pin beside the n eliminated, up to a factor.
+
+    Returns the log of all masses together. Roots in place of logarithms, several at once.
+    """
+    scores, roots = np.empty(masses.size), np.empty(masses.size)
+    for i in range(masses.size):
+        spread, excess = done.spread[i], done.excess[i]
+        pinned = spread > PINNED * done.whole[i]
+        spread = spread if pinned else 1.0
+        scores[i] = 0.5 * excess * excess / spread if pinned else -math.inf
+        roots[i] = math.sqrt(spread)
     for a in range(n):
         scores[done.active[a]] = -math.inf
+    top = highest(scores)
+    if top == -math.inf:
+        return top
+    write_shares(scores, 1.0, top, masses)
+    for i in range(masses.size):
+        masses[i] /= roots[i]
+    return top + math.log(masses.sum())
 
 
 @njit(cache=True)
