@@ -151,7 +151,7 @@ def test_an_exchange_of_several_leaves_the_law_of_supports_as_it_is(count):
         theta[:] = 0.0
         theta[list(supports[start])] = 1.0
         uniforms = rng.random(8)
-        uniforms[0] = (count - 0.5) / joint.EXCHANGED
+        uniforms[0] = ((count - 0.5) / joint.EXCHANGED) ** 0.5
         new = exchanged(gram, slopes, theta, math.inf, uniforms, normals)
         counts[tuple(np.flatnonzero(new).tolist())] += 1
     common = law > 0.003
