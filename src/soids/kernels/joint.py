@@ -24,7 +24,7 @@ from soids.kernels.elimination import (
 from soids.kernels.normal import FAR, invert_mass, log_mass
 
 EXCHANGED = 3  # features at once, at most
-ANGLES = 8  # uniforms for an ellipse: the last of them is hardly ever needed
+ANGLES = 8  # uniforms for an ellipse: one to place it, the others for angles
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 # A uniform above RARE can only meet a coordinate whose log odds exceed log(RARE): no logarithm
 # needed to see it.
