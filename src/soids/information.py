@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Floats
+from soids.arrays import Floats
 from soids.kernels.appraisal import regret_and_gain, winners
 from soids.kernels.edge import best_edge
 from soids.particles import Particles
@@ -191,7 +191,7 @@ def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]
     >>> minimise_contextual_ratio([dear, cheap], [np.array([0.0, 1.0])] * 2).probability(1)
     1.0
     """
-    if sum(regret.min() for regret in regrets) == 0.0 or max(g.max() for g in gains) < SMALLEST:
+    if sum(regret.min() for regret in regrets) == 0.0 or max(g.max() for g in gains) < 1e-300:
         least = int(np.argmin(regrets[-1]))
         return TwoPoint(least, least, 0.0, information_ratio(float(regrets[-1][least]), 0.0))
 
