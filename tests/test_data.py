@@ -195,7 +195,7 @@ def test_without_a_folder_the_remedy_is_named(family, monkeypatch):
 @pytest.mark.parametrize("family", FILES)
 def test_a_folder_without_the_data_is_refused(family, monkeypatch, tmp_path):
     monkeypatch.setenv(PLACE, str(tmp_path))
-    with pytest.raises(ValueError, match=f"a folder with the file {FILES[family]}, got"):
+    with pytest.raises(ValueError, match=f"a folder with {FILES[family]}, got"):
         FAMILIES[family](0)
 
 

@@ -263,3 +263,9 @@ def test_values_of_numpy_are_plain_values():
     ]
     assert column.values == [3, "x", True, None]
     assert [type(value) for value in column.values] == [int, str, bool, type(None)]
+
+
+def test_a_row_is_a_dictionary():
+    encoder = Encoder.fit({"age": [61, 75, 48]})
+    with pytest.raises(ValueError, match=r"^values must be a dictionary"):
+        encoder.row([61])

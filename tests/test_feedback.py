@@ -214,3 +214,10 @@ def test_run_and_inspect_play_the_same_feedback(tmp_path):
         main, ["inspect", str(out), "--problem", "paper, loss = 0.2", "--json"]
     )
     assert '"reproduced": true' in again.output
+
+
+def test_a_batch_that_never_ends_is_refused():
+    with pytest.raises(ValueError, match=r"^batch must be at most the horizon \(30\)"):
+        play(BANDIT, make("uniform", None, 3), 30, seed=0, feedback=Feedback(batch=31))
+    with pytest.raises(ValueError, match=r"^feedback must be a Feedback"):
+        play(BANDIT, make("uniform", None, 3), 30, seed=0, feedback="fixed(5)")

@@ -288,7 +288,10 @@ def test_a_frame_takes_one_set_or_a_set_a_row(frames):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"reward": [0.0, float("nan")]}, "the frame, row 2: reward must be finite"),
+        (
+            {"reward": [0.0, float("nan")]},
+            "the frame, row 2: reward must be a number, got nan: for rewards that have not come",
+        ),
         ({"propensity": [0.5, 0.0]}, "the frame, row 2: propensity must lie in"),
         ({"propensity": [0.5, 1.5]}, "the frame, row 2: propensity must lie in"),
         ({"arm": [0, 5]}, "the frame, row 2: chosen must be in 0..1, got 5"),

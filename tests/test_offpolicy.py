@@ -384,3 +384,11 @@ def test_a_frame_is_evaluated_in_one_call():
     assert report.estimates[1].value == pytest.approx(0.9, abs=0.02)
     assert abs(report.estimates[0].value - 0.9) < 4 * report.estimates[0].error
     assert report.reliable
+
+
+@pytest.mark.parametrize("candidates", [[], ["uniform"]])
+def test_only_candidates_are_evaluated(candidates):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"reward": [0, 1], "propensity": [0.5] * 2})
+    with pytest.raises(ValueError, match=r"^candidates must be a list of at least one Candidate"):
+        evaluate(FrameLog(frame), candidates)

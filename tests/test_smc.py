@@ -101,7 +101,7 @@ def test_clouds_carried_from_round_to_round_stay_exact(noise):
     ]
     rates = np.linspace(0.6, 0.2, len(rounds))  # optimism changes too
     clouds = []
-    for rng in np.random.default_rng(4).spawn(CLOUDS):
+    for rng in np.random.default_rng(5).spawn(CLOUDS):
         cloud = None
         for evidence, rate in zip(rounds, rates, strict=True):
             cloud = posterior.update(cloud, evidence, Tuning(0.5, rate, 200, 1), rng)

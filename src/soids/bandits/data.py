@@ -133,7 +133,7 @@ def data_file(name: str) -> Path:
         )
     path = Path(folder) / name
     if not path.is_file():
-        raise ValueError(f"{PLACE} must name a folder with the file {name}, got {folder!r}")
+        raise ValueError(f"--data or {PLACE} must name a folder with {name}, got {folder!r}")
     return path
 
 

@@ -147,6 +147,10 @@ class Encoder:
 
     def row(self, values: Mapping[str, object]) -> Floats:  # (p,)
         """One row, by the names of its columns: what is known when a decision is due."""
+        if not isinstance(values, Mapping):
+            raise ValueError(
+                f"values must be a dictionary from names of columns to values, got {values!r}"
+            )
         encoded = self.encode({name: [value] for name, value in values.items()})
         context: Floats = np.asarray(encoded)[0]
         return context

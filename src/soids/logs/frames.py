@@ -97,6 +97,11 @@ class FrameLog:
         elif self.target is not None:
             target = as_share_of_one(self.target[i], "target")
         reward = self.reward[i]
+        if isinstance(reward, float) and math.isnan(reward):
+            raise ValueError(
+                "reward must be a number, got nan: for rewards that have not come, take a column "
+                "that knows of gaps, such as one of pandas' type Float64"
+            )
         return Entry(
             as_id(str(i + 1) if self.id is None else self.id[i]), actions, chosen,
             as_propensity(propensity), None if reward is None else as_reward(reward),

@@ -76,6 +76,11 @@ def evaluate(
     """
     train, confidence = as_share(train, "train"), as_share(confidence, "confidence")
     floor = as_number(floor, "floor", 1.0)
+    if not candidates or not all(isinstance(one, Candidate) for one in candidates):
+        raise ValueError(
+            f"candidates must be a list of at least one Candidate, such as NAMED['uniform'] or "
+            f"learned(...), got {candidates!r}"
+        )
     total, unrewarded = survey(log, on_round)
     trained = int(train * total) if any(one.learns for one in candidates) else 0
     if trained == total or (trained == 0 and any(one.learns for one in candidates)):

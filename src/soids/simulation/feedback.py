@@ -37,6 +37,11 @@ class Feedback:
 
         Two numbers a round decide, so that a longer horizon begins like a shorter one.
         """
+        if self.batch > horizon:
+            raise ValueError(
+                f"batch must be at most the horizon ({horizon}), or no reward ever comes back, "
+                f"got {self.batch}"
+            )
         late, lost = rng.random((horizon, 2)).T
         known = np.arange(1, horizon + 1) + delays(self.delay, late)
         rounds = self.batch * np.ceil(known / self.batch)

@@ -48,6 +48,10 @@ def play(
     """
     check_world(bandit)
     check_verbs(policy)
+    if not isinstance(feedback, Feedback):
+        raise ValueError(
+            f"feedback must be a Feedback, such as Feedback(batch=5), got {feedback!r}"
+        )
     horizon = as_count(horizon, "horizon")
     streams = np.random.SeedSequence(as_count(seed, "seed", 0)).spawn(3)
     world, mind, post = (np.random.default_rng(stream) for stream in streams)
