@@ -119,7 +119,7 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
     n = int(np.count_nonzero(theta))
     if n == 0:
         return
-    count = min(1 + int(uniforms[0] ** 2 * EXCHANGED), n)  # one in three of five: it is cheapest
+    count = min(1 + int(uniforms[0] ** 2 * EXCHANGED), n)  # mostly one: that is cheapest
     rest, out = n - count, np.empty(count, dtype=np.int64)
     for k in range(count):
         place = min(int(uniforms[1 + k] * (n - k)), n - k - 1)
