@@ -21,6 +21,7 @@ from soids.kernels.elimination import (
     support,
     surely_pinned,
 )
+from soids.kernels.mirror import mirror
 from soids.kernels.normal import FAR, invert_mass, log_mass
 
 EXCHANGED = 3  # features at once, at most
@@ -69,13 +70,14 @@ def rearm(
     if np.abs(values).sum() <= radius:
         theta[active] = values
         return first + chosen
-    # Whether a draw falls outside does not depend on the present state: another move may follow.
+    # Whether a draw falls outside does not depend on the present state: other moves may follow.
     values = theta[active]
     centre = whitened[:, arm - first].copy()
     solve_back(factor, n, centre)
     other_normals = other_normals[:n].copy()
     solve_back(factor, n, other_normals)
     turn(values, centre, other_normals, radius, angles)
+    mirror(values, centre, factor, radius)
     theta[active] = values
     return arm
 

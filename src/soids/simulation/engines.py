@@ -17,6 +17,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from loky import ProcessPoolExecutor
+from loky.backend import resource_tracker
 
 from soids.simulation.store import Outcome
 from soids.simulation.trial import Trial
@@ -42,6 +43,7 @@ def on_processes(trials: Sequence[Trial], post: Post, workers: int) -> Played:
     If one dies, all that may have killed it are played again at the end, one by one: then the
     guilty is known, and fails alone.
     """
+    start_tidier()
     waiting, suspects = deque(enumerate(trials)), deque[tuple[int, Trial]]()
     finished = deaths = 0
     while waiting or suspects:
@@ -72,6 +74,23 @@ def on_processes(trials: Sequence[Trial], post: Post, workers: int) -> Played:
                 suspects.extend(playing.values())
         finally:
             pool.shutdown(kill_workers=True)  # they would play their trials to the end
+
+
+def start_tidier() -> None:
+    """Start the process that clears up after workers, and silence it.
+
+    Where workers are killed, it would warn at exit of what is gone already, or not yet.
+    """
+    before = os.environ.get("PYTHONWARNINGS")
+    silence = "ignore:resource_tracker"
+    os.environ["PYTHONWARNINGS"] = f"{before},{silence}" if before else silence
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
 
 
 def follow(master: int) -> None:

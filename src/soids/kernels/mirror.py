@@ -1,0 +1,44 @@
+"""The mirror image of all active values, in a Gaussian that the l1 ball cuts off.
+
+Where the truth lies on the rim of the ball and optimism pulls outwards, the values are pressed
+against a face of the ball: most fresh draws fall outside, and so does the plain reflection about
+the centre. Their length, and where they lie among values of that length, are independent of each
+other as long as no sign changes; each of the two has a mirror image of its own.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from soids.kernels.elimination import solve_back
+from soids.kernels.normal import invert_mass, log_mass
+
+
+@njit(cache=True)
+def mirror(values, centre, factor, radius):
+    """Reflect the values (n,), or keep them if any would change its sign.
+
+    They are Gaussian about the centre (n,), with the Cholesky factor (n, n) of their precision, cut
+    to the ball. The length trades places with the one that has as much mass above it as this one
+    below; the rest is reflected about its mean. To do it twice is to do nothing, and both keep the
+    density: so the move does.
+    """
+    n = values.size
+    signs, way = np.sign(values), np.empty(n)  # the way: how the values answer to a longer length
+    length, middle, spread = np.abs(values).sum(), 0.0, 0.0
+    for a in range(n):
+        middle += signs[a] * centre[a]
+        way[a] = signs[a]
+        for b in range(a):
+            way[a] -= factor[a, b] * way[b]
+        way[a] /= factor[a, a]
+        spread += way[a] * way[a]
+    solve_back(factor, n, way)
+    slope, precision = middle / spread, 1.0 / spread
+    above = log_mass(slope, precision, length, radius) - log_mass(slope, precision, 0.0, radius)
+    image = invert_mass(slope, precision, 0.0, radius, math.exp(above))
+    step = (image + length - 2.0 * middle) / spread
+    reflected = 2.0 * centre - values + step * way
+    if np.abs(reflected).sum() <= radius and (reflected * signs > 0.0).all():
+        values[:] = reflected
