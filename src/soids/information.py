@@ -195,16 +195,19 @@ def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]
         least = int(np.argmin(regrets[-1]))
         return TwoPoint(least, least, 0.0, information_ratio(float(regrets[-1][least]), 0.0))
 
+    count, width = len(regrets), max(len(regret) for regret in regrets)
+    cost, lesson = np.full((count, width), np.inf), np.zeros((count, width))
+    for row, (regret, gain) in enumerate(zip(regrets, gains, strict=True)):
+        cost[row, : len(regret)], lesson[row, : len(gain)] = regret, gain
+    rows = np.arange(count)
+
     def answers(price: float) -> tuple[float, float, int]:
         """Regret and gain of all contexts together at a price, and the action of the last."""
-        best = [int(np.argmin(2.0 * r - price * g)) for r, g in zip(regrets, gains, strict=True)]
-        paid = sum(float(r[k]) for r, k in zip(regrets, best, strict=True))
-        return paid, sum(float(g[k]) for g, k in zip(gains, best, strict=True)), best[-1]
+        best = (2.0 * cost - price * lesson).argmin(axis=1)
+        return float(cost[rows, best].sum()), float(lesson[rows, best].sum()), int(best[-1])
 
-    richest = [int(np.argmax(gain)) for gain in gains]
-    learned = sum(float(g[k]) for g, k in zip(gains, richest, strict=True))
-    low = 0.0
-    high = 2.0 * sum(float(r[k]) for r, k in zip(regrets, richest, strict=True)) / learned
+    richest = lesson.argmax(axis=1)
+    low, high = 0.0, float(2.0 * cost[rows, richest].sum() / lesson[rows, richest].sum())
     below, above = answers(low), answers(high)
     while low < (middle := 0.5 * (low + high)) < high:
         found = answers(middle)
@@ -216,7 +219,6 @@ def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]
     share = min(max(dear / (dear - cheap), 0.0), 1.0) if dear > cheap else 0.0
     paid = (1.0 - share) * below[0] + share * above[0]
     learned = (1.0 - share) * below[1] + share * above[1]
-    count = len(regrets)
     ratio = information_ratio(paid / count, learned / count)
     return TwoPoint(below[2], above[2], share, ratio)
 

@@ -218,7 +218,15 @@ class PosteriorPolicy(ABC):
         rewards, weights = belief.rewards_on(menu), belief.particles().weights
         regret, gain = GAINS[self.gain](rewards, weights)
         unit, old = belief.noise(), self.memory
-        others = tuple(GAINS[self.gain](belief.rewards_on(other), weights) for other in old.recent)
+        others = ()
+        if old.recent:
+            actions = [other.actions for other in old.recent]
+            elsewhere = belief.rewards_on(Menu(np.vstack(actions)))
+            ends = np.cumsum([len(own) for own in actions])[:-1]
+            others = tuple(
+                GAINS[self.gain](np.ascontiguousarray(there), weights)
+                for there in np.split(elsewhere, ends, axis=1)
+            )
         mixture = self._mixture(Outlook(menu, rewards, weights, regret, gain, unit, others))
         index = mixture.draw(rng.random())
         paid, learned = mixture.mean(regret), mixture.mean(gain) / unit**2
