@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -132,9 +133,9 @@ def embedded(nodes: Floats, support: tuple[int, ...], dimension: int) -> Floats:
 
 def enumerate_subset_posterior(
     past: Past, *, sparsity: int, radius: float, eta: float, rate: float, noise: float = 1.0,
-    resolution: int | None = None,
+    resolution: int | None = None, weigh: Callable[[int], float] = lambda size: 0.5**size,
 ) -> Exact:  # fmt: skip
-    """All supports of size 1..s with prior ``2**-k / C(d, k)``, the l1 ball integrated on each."""
+    """All supports of size 1..s with prior ``w(k) / C(d, k)``, the l1 ball integrated on each."""
     dimension = past.played.shape[1]
     parts, log_priors = [], []
     for size in range(1, sparsity + 1):
@@ -145,7 +146,7 @@ def enumerate_subset_posterior(
             log_masses = np.log(volumes) + log_uniform
             log_masses += log_optimistic(thetas, past, eta, rate, noise)
             parts.append(on_nodes(support, thetas, log_masses, past.menus[0]))
-            log_priors.append(-size * math.log(2.0) - math.log(math.comb(dimension, size)))
+            log_priors.append(math.log(weigh(size) / math.comb(dimension, size)))
     return mixed(parts, np.array(log_priors) - logsumexp(log_priors))
 
 

@@ -13,7 +13,7 @@ from oracles import (
     enumerate_subset_posterior,
     relaxed_grid,
 )
-from soids.posteriors import Relaxed, SpikeSlab, Subset, Tuning
+from soids.posteriors import Broad, Relaxed, SpikeSlab, Subset, Tuning
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
 
@@ -118,6 +118,16 @@ def test_an_unknown_sparsity_is_at_most_half_the_dimension(rounds):
     past = scene(4, rounds)
     exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=0.5, rate=0.1)
     target = target_of(Subset(4, radius=2.0, noise=1.0), past, 0.5, 0.1)
+    assert_exact(chains(target).particles(), exact, past)
+
+
+@pytest.mark.parametrize("rounds", [2, 12])
+def test_a_broad_prior_falls_with_the_square_of_the_size(rounds):
+    past = scene(4, rounds)
+    exact = enumerate_subset_posterior(
+        past, sparsity=3, radius=2.0, eta=0.5, rate=0.1, weigh=lambda k: 1.0 / (k * (k + 1))
+    )
+    target = target_of(Broad(4, sparsity=3, radius=2.0, noise=1.0), past, 0.5, 0.1)
     assert_exact(chains(target).particles(), exact, past)
 
 

@@ -218,15 +218,7 @@ class PosteriorPolicy(ABC):
         rewards, weights = belief.rewards_on(menu), belief.particles().weights
         regret, gain = GAINS[self.gain](rewards, weights)
         unit, old = belief.noise(), self.memory
-        others = ()
-        if old.recent:
-            actions = [other.actions for other in old.recent]
-            elsewhere = belief.rewards_on(Menu(np.vstack(actions)))
-            ends = np.cumsum([len(own) for own in actions])[:-1]
-            others = tuple(
-                GAINS[self.gain](np.ascontiguousarray(there), weights)
-                for there in np.split(elsewhere, ends, axis=1)
-            )
+        others = self._elsewhere(belief, weights)
         mixture = self._mixture(Outlook(menu, rewards, weights, regret, gain, unit, others))
         index = mixture.draw(rng.random())
         paid, learned = mixture.mean(regret), mixture.mean(gain) / unit**2
@@ -261,6 +253,16 @@ class PosteriorPolicy(ABC):
     @abstractmethod
     def _mixture(self, outlook: Outlook) -> Mixture:
         """The distribution over actions to draw from."""
+
+    def _elsewhere(self, belief: Belief, weights: Floats) -> tuple[tuple[Floats, Floats], ...]:
+        """Regret and gain in the contexts over which the ratio is averaged, besides the last."""
+        recent = [menu.actions for menu in self.memory.recent]
+        if not recent:
+            return ()
+        rewards = belief.rewards_on(Menu(np.vstack(recent)))
+        ends = np.cumsum([len(actions) for actions in recent])[:-1]
+        parts = (np.ascontiguousarray(part) for part in np.split(rewards, ends, axis=1))
+        return tuple(GAINS[self.gain](part, weights) for part in parts)
 
     def _learning_rate(self, menu: Menu) -> float:
         progress = Progress(

@@ -9,7 +9,7 @@ from soids.posteriors.gaussian import Gaussian
 from soids.posteriors.langevin import Langevin
 from soids.posteriors.relaxed import Relaxed
 from soids.posteriors.spike_slab import SpikeSlab
-from soids.posteriors.subset import Subset
+from soids.posteriors.subset import Broad, Subset
 from soids.posteriors.target import Tuning
 
 
@@ -25,6 +25,7 @@ class Belief(Protocol):
 
 POSTERIORS = {
     "subset": Subset,
+    "broad": Broad,
     "spike_slab": SpikeSlab,
     "relaxed": Relaxed,
     "gaussian": Gaussian,
@@ -34,6 +35,7 @@ POSTERIORS = {
 __all__ = [
     "POSTERIORS",
     "Belief",
+    "Broad",
     "Gaussian",
     "Langevin",
     "Relaxed",

@@ -82,13 +82,14 @@ def check_told(posterior: Any) -> None:
             as_number(getattr(posterior, name), name, SMALLEST)
 
 
-def subset_odds(dimension: int, largest: int) -> Floats:
-    """Log odds of one coordinate more: ``2**-k / C(d, k)`` over the ball's ``(2 R)**k / k!``.
+def subset_odds(dimension: int, ratios: Floats) -> Floats:
+    """Log odds of one coordinate more: ``w(k) / C(d, k)`` over the ball's ``(2 R)**k / k!``.
 
-    The factor ``1 / (2 R)`` is left to the moves, which know each particle's radius.
+    ``ratios`` are those of the sizes' weights, ``w(k) / w(k - 1)`` for k = 1, 2, ... The factor
+    ``1 / (2 R)`` is left to the moves, which know each particle's radius.
     """
-    k = np.arange(largest)
-    return np.log(0.5 * (k + 1) ** 2 / (dimension - k))
+    k = np.arange(len(ratios))
+    return np.log(ratios * (k + 1) ** 2 / (dimension - k))
 
 
 def binomial_odds(dimension: int, sparsity: int | None) -> Floats:

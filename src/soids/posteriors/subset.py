@@ -1,4 +1,4 @@
-"""The prior of the theory: a small random support, and a uniform point of its l1 ball."""
+"""A random support, and a uniform point of its l1 ball: the prior of the theory, and a broader one."""
 
 import math
 from dataclasses import dataclass
@@ -48,9 +48,14 @@ class Subset:
 
         The moves may visit one size more, where a state has weight zero: a hard cap traps them.
         """
-        odds = subset_odds(self.dimension, min(self.largest + 1, self.dimension))
+        sizes = np.arange(1.0, min(self.largest + 1, self.dimension) + 1)
+        odds = subset_odds(self.dimension, self._ratios(sizes))
         odds[self.largest :] += LOG_VISITS
         return odds
+
+    def _ratios(self, sizes: Floats) -> Floats:
+        """The weight of each size over that of the one before."""
+        return np.full(len(sizes), 0.5)
 
     def prior(self, evidence: Evidence) -> Prior:
         """The prior, with what is not told as vague as the rewards' scale allows."""
@@ -62,3 +67,15 @@ class Subset:
     ) -> Cloud:
         """The cloud of the optimistic posterior, grown from that of an earlier one."""
         return follow(cloud, self.prior(evidence), evidence, tuning, rng)
+
+
+@dataclass(frozen=True)
+class Broad(Subset):
+    """Supports of size k with odds ``1 / (k (k + 1) C(d, k))``: few features, or many small ones.
+
+    A twentieth feature is hardly dearer than a tenth, so effects that are many and small are
+    believed in sooner; supports are larger, and moves slower, while little is known.
+    """
+
+    def _ratios(self, sizes: Floats) -> Floats:
+        return np.where(sizes > 1.0, (sizes - 1.0) / (sizes + 1.0), 0.5)
