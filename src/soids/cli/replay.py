@@ -23,6 +23,7 @@ from soids.offpolicy import NAMED, Candidate, Evaluation, Replayed, evaluate, le
 from soids.offpolicy import replay as replayed
 from soids.offpolicy.overlap import FLOOR
 from soids.policies import POLICIES
+from soids.simulation.experiment import check_settings
 from soids.simulation.spelling import meant
 from soids.simulation.trial import policy_called
 from soids.simulation.worker import one_thread
@@ -206,14 +207,11 @@ def candidate(name: str, asked: Asked, mind: np.random.Generator) -> Candidate:
 def maker(name: str, settings: dict[str, Any]) -> Callable[[int], Any]:
     """How to make a policy for a dimension."""
     family = policy_called(name)
-
-    def make(dimension: int) -> Any:
-        try:
-            return family(dimension, **settings)
-        except TypeError as error:
-            raise ValueError(f"{name}: {error}: give settings by --set NAME=VALUE") from None
-
-    return make
+    try:
+        check_settings(family, settings, passed=("dimension",))
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}: give settings by --set NAME=VALUE") from None
+    return lambda dimension: family(dimension, **settings)
 
 
 def as_setting(text: str) -> tuple[str, Any]:
