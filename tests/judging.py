@@ -67,7 +67,7 @@ def first_states(target: Target, particles: int, rng: np.random.Generator) -> Cl
 
 def chains(target: Target, particles: int = PARTICLES, sweeps: int = SWEEPS) -> Cloud:
     """The last states of the fast engine's chains."""
-    rng = np.random.default_rng(8)
+    rng = np.random.default_rng(8)  # 7 met 4.2 standard errors once; of 40 others none met 3.3
     cloud = first_states(target, particles, rng)
     return moved(cloud, rng, 2 * sweeps)  # half of the moves each
 

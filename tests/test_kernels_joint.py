@@ -19,7 +19,7 @@ from soids.kernels.normal import invert_mass, log_mass
 from test_kernels_sparse import outcome, plain, slopes_of, sparse_thetas, staged
 
 POWER, SLAB = 2.0, 0.4
-ANGLES = np.random.default_rng(9).random(joint.ANGLES)
+TURNING = np.random.default_rng(9).random(joint.ANGLES + 1)
 
 
 def joint_law(gram, slopes, support):
@@ -51,7 +51,7 @@ def scene(seed):
 def rearmed(gram, slopes, columns, theta, radius, u, normals):
     theta = theta.copy()
     arm = joint.rearm(
-        theta, POWER, radius, gram, SLAB, slopes, columns, 4, 9, 6, 1.5, u, normals, ANGLES,
+        theta, POWER, radius, gram, SLAB, slopes, columns, 4, 9, 6, 1.5, u, normals, TURNING,
         normals[::-1].copy(),
     )  # fmt: skip
     return arm, theta
@@ -303,7 +303,7 @@ def kernel_arguments():
             1.5,
             0.4,
             normals,
-            ANGLES,
+            TURNING,
             normals,
         ),
         "exchange": (theta, done, POWER, 9.0, gram, SLAB, uniforms, normals),

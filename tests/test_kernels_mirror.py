@@ -75,3 +75,18 @@ def test_values_on_the_rim_itself_stay_in_the_ball():
     mirror(values, centre, FACTOR, radius)
     assert np.isfinite(values).all()
     assert np.abs(values).sum() <= radius
+
+
+def test_compiled_and_plain_give_the_same_images():
+    centre, radius = CASES["beyond the face"]
+    draws = cut_gaussian(centre, radius, 200)
+    plain = draws.copy()
+    for values in plain:
+        getattr(mirror, "py_func", mirror)(values, centre, FACTOR, radius)
+    np.testing.assert_allclose(images(draws, centre, radius), plain, rtol=1e-9)
+
+
+def test_values_in_a_hopeless_tail_are_kept():
+    values = np.array([0.01, -0.01, 0.01])
+    mirror(values, np.array([1.0, -0.7, 0.7]), 50.0 * FACTOR, 2.4)
+    np.testing.assert_array_equal(values, [0.01, -0.01, 0.01])

@@ -206,7 +206,7 @@ def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]
         best = (2.0 * cost - price * lesson).argmin(axis=1)
         return float(cost[rows, best].sum()), float(lesson[rows, best].sum()), int(best[-1])
 
-    richest = lesson.argmax(axis=1)
+    richest = np.where(cost < np.inf, lesson, -np.inf).argmax(axis=1)
     low, high = 0.0, float(2.0 * cost[rows, richest].sum() / lesson[rows, richest].sum())
     below, above = answers(low), answers(high)
     while low < (middle := 0.5 * (low + high)) < high:

@@ -173,7 +173,7 @@ def luck_for(given: Stand, rng: np.random.Generator) -> sparse.Luck:
         arms=rng.random((size, menus)),
         rearm=rng.random((size, 2)),
         rearm_normals=rng.standard_normal((size, largest)),
-        angles=rng.random((size, ANGLES)),
+        turning=rng.random((size, ANGLES + 1)),
         other_normals=rng.standard_normal((size, largest)),
         flips=rng.random((size, dimension)),
         swap=rng.random((size, 4)),

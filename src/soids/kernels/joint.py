@@ -25,7 +25,8 @@ from soids.kernels.mirror import mirror
 from soids.kernels.normal import FAR, invert_mass, log_mass
 
 EXCHANGED = 3  # features at once, at most
-ANGLES = 8  # uniforms for an ellipse: one to place it, the others for angles
+ANGLES = 7  # tried on an ellipse, at most
+MIRRORED = 0.75  # of the states: copies of one particle part, and most errors cancel still
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 # A uniform above RARE can only meet a coordinate whose log odds exceed log(RARE): no logarithm
 # needed to see it.
@@ -36,7 +37,7 @@ LOG_RARE = math.log(RARE)
 @njit(cache=True)
 def rearm(
     theta, power, radius, gram, slab_precision, slopes, columns, first, last, arm, tilt,
-    uniform, normals, angles, other_normals,
+    uniform, normals, turning, other_normals,
 ):  # fmt: skip
     """Redraw the arm of one menu and all active values together, or else the values in the ball.
 
@@ -76,8 +77,9 @@ def rearm(
     solve_back(factor, n, centre)
     other_normals = other_normals[:n].copy()
     solve_back(factor, n, other_normals)
-    turn(values, centre, other_normals, radius, angles)
-    mirror(values, centre, factor, radius)
+    turn(values, centre, other_normals, radius, turning[:ANGLES])
+    if turning[ANGLES] < MIRRORED:
+        mirror(values, centre, factor, radius)
     theta[active] = values
     return arm
 
@@ -90,9 +92,11 @@ def turn(values, centre, others, radius, uniforms):
     the present values, which are kept when the uniforms are used up.
     """
     new = np.empty(values.size)
-    low, high = -2.0 * math.pi * (1.0 - uniforms[0]), 2.0 * math.pi * uniforms[0]
-    angle = high
-    for k in range(1, uniforms.size):
+    angle = 2.0 * math.pi * uniforms[0]
+    low, high = angle - 2.0 * math.pi, angle
+    for k in range(uniforms.size):
+        if k > 0:
+            angle = low + (high - low) * uniforms[k]
         cosine, sine, length = math.cos(angle), math.sin(angle), 0.0
         for a in range(values.size):
             new[a] = centre[a] + cosine * (values[a] - centre[a]) + sine * others[a]
@@ -104,7 +108,6 @@ def turn(values, centre, others, radius, uniforms):
             low = angle
         else:
             high = angle
-        angle = low + (high - low) * uniforms[k]
 
 
 @njit(cache=True)

@@ -14,6 +14,8 @@ from numba import njit
 from soids.kernels.elimination import solve_back
 from soids.kernels.normal import invert_mass, log_mass
 
+SURE = 1e-12  # a smaller share of the mass is not told from none or all once it is inverted
+
 
 @njit(cache=True)
 def mirror(values, centre, factor, radius):
@@ -22,11 +24,13 @@ def mirror(values, centre, factor, radius):
     They are Gaussian about the centre (n,), with the Cholesky factor (n, n) of their precision, cut
     to the ball. The length trades places with the one that has as much mass above it as this one
     below; the rest is reflected about its mean. To do it twice is to do nothing, and both keep the
-    density: so the move does.
+    density: so the move does. In tails too far out for rounding the values are kept.
     """
     n = values.size
     signs, way = np.sign(values), np.empty(n)  # the way: how the values answer to a longer length
     length, middle, spread = np.abs(values).sum(), 0.0, 0.0
+    if length >= radius:
+        return
     for a in range(n):
         middle += signs[a] * centre[a]
         way[a] = signs[a]
@@ -36,8 +40,12 @@ def mirror(values, centre, factor, radius):
         spread += way[a] * way[a]
     solve_back(factor, n, way)
     slope, precision = middle / spread, 1.0 / spread
-    above = log_mass(slope, precision, length, radius) - log_mass(slope, precision, 0.0, radius)
-    image = invert_mass(slope, precision, 0.0, radius, math.exp(above))
+    above = math.exp(
+        log_mass(slope, precision, length, radius) - log_mass(slope, precision, 0.0, radius)
+    )
+    if not SURE < above < 1.0 - SURE:
+        return
+    image = invert_mass(slope, precision, 0.0, radius, above)
     step = (image + length - 2.0 * middle) / spread
     reflected = 2.0 * centre - values + step * way
     if np.abs(reflected).sum() <= radius and (reflected * signs > 0.0).all():

@@ -49,7 +49,7 @@ class Luck(NamedTuple):
     arms: Floats  # (M, B)
     rearm: Floats  # (M, 2)
     rearm_normals: Floats  # (M, s)
-    angles: Floats  # (M, ANGLES)
+    turning: Floats  # (M, ANGLES + 1)  angles, and whether to mirror
     other_normals: Floats  # (M, s)
     flips: Floats  # (M, d)
     swap: Floats  # (M, 4)
@@ -200,7 +200,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
             arm = rearm(
                 theta, power, radius, gram, slab_precision, slopes, columns, starts[menu],
                 starts[menu + 1], arms[menu], tilt, luck.rearm[m, 1], luck.rearm_normals[m],
-                luck.angles[m], luck.other_normals[m],
+                luck.turning[m], luck.other_normals[m],
             )  # fmt: skip
             slopes += tilt * columns[:, arm]
         joint = luck.coins[m, 0] < 0.5

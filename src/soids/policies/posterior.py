@@ -256,13 +256,20 @@ class PosteriorPolicy(ABC):
 
     def _elsewhere(self, belief: Belief, weights: Floats) -> tuple[tuple[Floats, Floats], ...]:
         """Regret and gain in the contexts over which the ratio is averaged, besides the last."""
-        recent = [menu.actions for menu in self.memory.recent]
-        if not recent:
+        recent = self.memory.recent
+        menus = {id(menu): menu for menu in recent}  # mostly all differ, or all are one
+        if not menus:
             return ()
-        rewards = belief.rewards_on(Menu(np.vstack(recent)))
-        ends = np.cumsum([len(actions) for actions in recent])[:-1]
-        parts = (np.ascontiguousarray(part) for part in np.split(rewards, ends, axis=1))
-        return tuple(GAINS[self.gain](part, weights) for part in parts)
+        every = recent[0]
+        if len(menus) > 1:
+            every = Menu(np.vstack([menu.actions for menu in menus.values()]))
+        ends = np.cumsum([len(menu.actions) for menu in menus.values()])[:-1]
+        parts = np.split(belief.rewards_on(every), ends, axis=1)
+        known = {
+            key: GAINS[self.gain](np.ascontiguousarray(part), weights)
+            for key, part in zip(menus, parts, strict=True)
+        }
+        return tuple(known[id(menu)] for menu in recent)
 
     def _learning_rate(self, menu: Menu) -> float:
         progress = Progress(

@@ -251,7 +251,7 @@ def swept(cloud: Cloud, rewards: Floats, rng: np.random.Generator) -> tuple[Clou
         rules = (prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball)
         luck = sparse.Luck(
             rng.random((size, 1)), arm_uniforms, rng.random((size, 2)),
-            rng.standard_normal(block_normals.shape), rng.random((size, ANGLES)),
+            rng.standard_normal(block_normals.shape), rng.random((size, ANGLES + 1)),
             rng.standard_normal(block_normals.shape), coordinate_uniforms, rng.random((size, 4)),
             rng.random((size, 2 * EXCHANGED + 2)), block_normals,
         )  # fmt: skip

@@ -1,6 +1,7 @@
-"""A random support, and a uniform point of its l1 ball: the prior of the theory, and a broader one."""
+"""A random support, and a uniform point of its l1 ball: the theory's prior, and a broad one."""
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -19,8 +20,8 @@ LOG_VISITS = math.log(0.1)
 
 
 @dataclass(frozen=True)
-class Subset:
-    """Supports of size k with odds ``2**-k / C(d, k)``, parameters uniform on the l1 ball.
+class InBall(ABC):
+    """Supports drawn by their size, parameters uniform on the l1 ball.
 
     What is not told is learned: a sparsity up to half the dimension, a radius, a noise level.
     """
@@ -35,7 +36,9 @@ class Subset:
     def __post_init__(self) -> None:
         check_told(self)
         if self.radius == math.inf:
-            raise ValueError("radius must be finite for the subset prior, got inf: leave it out")
+            raise ValueError(
+                "radius must be finite for a prior uniform in a ball, got inf: leave it out"
+            )
 
     @property
     def largest(self) -> int:
@@ -53,9 +56,9 @@ class Subset:
         odds[self.largest :] += LOG_VISITS
         return odds
 
+    @abstractmethod
     def _ratios(self, sizes: Floats) -> Floats:
         """The weight of each size over that of the one before."""
-        return np.full(len(sizes), 0.5)
 
     def prior(self, evidence: Evidence) -> Prior:
         """The prior, with what is not told as vague as the rewards' scale allows."""
@@ -70,11 +73,20 @@ class Subset:
 
 
 @dataclass(frozen=True)
-class Broad(Subset):
+class Subset(InBall):
+    """Supports of size k with odds ``2**-k / C(d, k)``: the prior of the theory."""
+
+    def _ratios(self, sizes: Floats) -> Floats:
+        return np.full(len(sizes), 0.5)
+
+
+@dataclass(frozen=True)
+class Broad(InBall):
     """Supports of size k with odds ``1 / (k (k + 1) C(d, k))``: few features, or many small ones.
 
-    A twentieth feature is hardly dearer than a tenth, so effects that are many and small are
-    believed in sooner; supports are larger, and moves slower, while little is known.
+    Beyond the first few, one feature more costs a factor near one, where ``Subset`` asks a half
+    each time: effects that are many and small are believed in sooner. Supports are larger, and
+    moves slower, while little is known.
     """
 
     def _ratios(self, sizes: Floats) -> Floats:

@@ -79,7 +79,8 @@ def on_processes(trials: Sequence[Trial], post: Post, workers: int) -> Played:
 def start_tidier() -> None:
     """Start the process that clears up after workers, and silence it.
 
-    Where workers are killed, it would warn at exit of what is gone already, or not yet.
+    Where workers are killed, it would warn at exit of what is gone already, or not yet. It is told
+    by its environment, so one that runs already speaks on.
     """
     before = os.environ.get("PYTHONWARNINGS")
     silence = "ignore:resource_tracker"
