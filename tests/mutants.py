@@ -60,8 +60,8 @@ BUGS = (
     Bug(
         "missing prior odds",
         "posteriors/prior.py",
-        "0.5 * (k + 1) ** 2 / (dimension - k)",
-        "0.5 * (k + 1) / (dimension - k)",
+        "ratios * (k + 1) ** 2 / (dimension - k)",
+        "ratios * (k + 1) / (dimension - k)",
     ),
     Bug(
         "weight of the true target forgotten",
@@ -92,6 +92,18 @@ BUGS = (
         "kernels/joint.py",
         "        if rest >= floor and low <= 0.0 <= high:",
         "        if own < 0 and rest >= floor and low <= 0.0 <= high:",
+    ),
+    Bug(
+        "mirrored across a change of sign",
+        "kernels/mirror.py",
+        " and (reflected * signs > 0.0).all():",
+        ":",
+    ),
+    Bug(
+        "mirrored about the wrong length",
+        "kernels/mirror.py",
+        "image + length - 2.0 * middle",
+        "image + length - middle",
     ),
     Bug(
         "old arm's pull kept after rearm",
@@ -276,8 +288,8 @@ BUGS = (
 )
 JUDGES = {
     "sampler": (
-        "test_exactness.py", "test_unknowns.py", "test_smc.py", "test_kernels_sparse.py",
-        "test_geweke.py", "test_calibration.py", "test_policies.py",
+        "test_kernels_mirror.py", "test_exactness.py", "test_unknowns.py", "test_smc.py",
+        "test_kernels_sparse.py", "test_geweke.py", "test_calibration.py", "test_policies.py",
     ),
     "baseline": (
         "test_ridge.py", "test_lasso.py", "test_empirical_bayes.py", "test_popart.py",
