@@ -127,6 +127,17 @@ def test_a_cloud_follows_changing_sets_exactly(sets):
     assert (np.abs(one.mean() - two.mean()) < Z * error).all()
 
 
+@compiled
+def test_forty_different_sets_weigh_together_exactly():
+    past = scene(2, 60, menus=50)
+    assert len(set(past.offered)) > 30
+    exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=0.5, rate=0.1)
+    tuning = Tuning(eta=0.5, rate=0.1, particles=3_000, sweeps=8)
+    posterior = Subset(2, sparsity=2, radius=2.0, noise=1.0)
+    cloud = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(6))
+    assert_exact(cloud.particles(), exact, past)
+
+
 def smallest_ratio(regrets, gains):
     """The smallest ratio of averages over all maps from contexts to distributions, by descent."""
     sizes = [len(regret) for regret in regrets]

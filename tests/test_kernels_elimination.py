@@ -118,12 +118,14 @@ def test_what_is_surely_pinned_is_pinned_in_every_order():
     assert 500 < sure < 1_950
 
 
-def test_a_column_of_the_covariance_and_the_mean():
+def test_the_inverse_of_the_factor_has_means_and_variances():
     precision, _, slopes, done, n = eliminated(4)
     support = [1, 3, 4]
     covariance = np.linalg.inv(precision[np.ix_(support, support)])
+    inverse = np.zeros((5, 5))
+    elimination.invert(done.factor, n, inverse)
+    np.testing.assert_allclose(inverse[:n, :n].T @ inverse[:n, :n], covariance, rtol=1e-9)
     for place in range(n):
-        column = np.empty(5)
-        mean = elimination.solve_unit(done.factor, n, place, column, done.centre)
-        np.testing.assert_allclose(column[:n], covariance[place], rtol=1e-9)
+        mean, variance = elimination.marginal(inverse, n, place, done.centre)
         assert mean == pytest.approx(covariance[place] @ slopes[support], rel=1e-9)
+        assert variance == pytest.approx(covariance[place, place], rel=1e-9)

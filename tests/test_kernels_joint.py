@@ -13,7 +13,7 @@ from scipy.special import expit, softmax
 from scipy.stats import chisquare
 
 from soids.kernels import joint, sparse
-from soids.kernels.elimination import eliminate, is_pinned
+from soids.kernels.elimination import eliminate, is_pinned, precision_factor
 from soids.kernels.gram import whole
 from soids.kernels.normal import invert_mass, log_mass
 from test_kernels_sparse import outcome, plain, slopes_of, sparse_thetas, staged
@@ -48,13 +48,20 @@ def scene(seed):
     )
 
 
-def rearmed(gram, slopes, columns, theta, radius, u, normals):
+def rearmed(gram, slopes, columns, theta, radius, u, normals, tilt=1.5):
     theta = theta.copy()
+    active, factor = factored(theta, gram)
     arm = joint.rearm(
-        theta, POWER, radius, gram, SLAB, slopes, columns, 4, 9, 6, 1.5, u, normals, TURNING,
+        theta, active, factor, radius, slopes, columns, 4, 9, 6, tilt, u, normals, TURNING,
         normals[::-1].copy(),
     )  # fmt: skip
     return arm, theta
+
+
+def factored(theta, gram):
+    """The active features, and the factor of their values' precision."""
+    active = np.flatnonzero(theta)
+    return active, precision_factor(active, POWER, gram, SLAB)[0]
 
 
 def test_a_new_arm_is_weighed_with_all_values_integrated_out():
@@ -84,6 +91,30 @@ def test_a_new_arm_comes_with_values_of_its_own():
     assert np.linalg.norm(angles) == pytest.approx(1.0)
     assert 0.0 < np.abs(new).sum() <= too_small
     assert (new[[1, 3, 4]] != theta[[1, 3, 4]]).all()
+
+
+def test_without_a_pull_the_arm_stays_and_values_are_drawn_all_the_same():
+    gram, slopes, columns, theta, normals = scene(2)
+    arm, new = rearmed(gram, slopes, columns, theta, math.inf, 0.9, normals, tilt=0.0)
+    assert arm == 6
+    np.testing.assert_allclose(
+        new[[1, 3, 4]], drawn_values(gram, slopes, [1, 3, 4], normals), rtol=1e-11
+    )
+    arm, cut = rearmed(gram, slopes, columns, theta, 0.99 * np.abs(new).sum(), 0.9, normals, 0.0)
+    assert arm == 6
+    assert 0.0 < np.abs(cut).sum() <= 0.99 * np.abs(new).sum()
+    assert (cut[[1, 3, 4]] != theta[[1, 3, 4]]).all()
+
+
+def test_without_a_ball_the_reflection_is_about_the_mean():
+    gram, slopes, _, theta, _ = scene(2)
+    support = [1, 3, 4]
+    mean = joint_law(gram, slopes, support)[1]
+    theta[support] = mean * [0.9, 1.05, 1.1]  # near it, so that no sign turns
+    new = theta.copy()
+    joint.reflect(new, *factored(theta, gram), math.inf, slopes)
+    np.testing.assert_allclose(new[support], 2.0 * mean - theta[support], rtol=1e-9)
+    assert not np.delete(new, support).any()
 
 
 @pytest.mark.parametrize("radius", [0.8, 1.5])
@@ -220,7 +251,7 @@ def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor,
         bump = way @ (slopes - precision @ base), way @ precision @ way, low, high
         atom = len(others) >= floor and low <= 0.0 <= high
         share = expit(log_odds[len(others)] - volume + log_mass(*bump)) if atom else 1.0
-        if theta[j] == 0.0 or u >= share or share == 1.0:  # what stays keeps its value
+        if theta[j] == 0.0 or u >= share:  # what stays keeps its value
             theta = base + (invert_mass(*bump, u / share) if u < share else 0.0) * way
     return theta
 
@@ -291,10 +322,8 @@ def kernel_arguments():
     return {
         "rearm": (
             theta,
-            POWER,
+            *factored(theta, gram),
             9.0,
-            gram,
-            SLAB,
             slopes,
             columns,
             4,
@@ -306,6 +335,7 @@ def kernel_arguments():
             TURNING,
             normals,
         ),
+        "reflect": (theta, *factored(theta, gram), 9.0, slopes),
         "exchange": (theta, done, POWER, 9.0, gram, SLAB, uniforms, normals),
         "farthest": (theta[active], np.array([0.5, -2.0, 1.0]), 0.1, 3.0, 1.0),
         "glide": (theta, done, POWER, 3.0, 0.3, gram, SLAB, np.zeros(3), 0, uniforms[:6]),

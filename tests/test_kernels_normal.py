@@ -140,6 +140,16 @@ def test_a_larger_share_never_ends_lower(slope, precision, slack, one, other):
     assert points[0] <= points[1]
 
 
+@given(st.floats(-1e3, 1e3), st.just(0.0) | st.floats(1e-6, 1e4), st.floats(1e-6, 1e3))
+def test_the_least_mass_is_no_more_than_the_mass(slope, precision, value):
+    for side in (-1.0, 1.0):
+        low, high = sorted((0.0, side * value))
+        mass = normal.log_mass(slope, precision, low, high)
+        assert normal.least_log_mass(slope, precision, side * value) <= mass + 1e-12 * (
+            1.0 + abs(mass)
+        )
+
+
 @given(slopes, precisions, slacks, slacks)
 def test_a_longer_interval_never_holds_less(slope, precision, one, other):
     short, long = sorted([one, other])

@@ -105,8 +105,11 @@ def flipped(theta, slopes, power, radius, volume, gram, slab_precision, log_odds
         precision = power * gram[j, j] + slab_precision
         odds = log_odds[size] - volume + log_mass(slope, precision, -slack, slack)
         share = expit(odds) if size >= floor else 1.0
-        inside = u < share
-        theta[j] = invert_mass(slope, precision, -slack, slack, u / share) if inside else 0.0
+        redrawn = share if theta[j] == 0.0 else sparse.REDRAWN * share
+        if u < redrawn:
+            theta[j] = invert_mass(slope, precision, -slack, slack, u / redrawn)
+        elif u >= share:
+            theta[j] = 0.0
     return theta
 
 

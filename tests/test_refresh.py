@@ -20,9 +20,9 @@ def swept(monkeypatch):
     """How many particles each sweep moved."""
     counts, plain = [], smc.swept
 
-    def counting(cloud, rewards, rng):
+    def counting(cloud, rewards, rng, pace):
         counts.append(len(cloud.thetas))
-        return plain(cloud, rewards, rng)
+        return plain(cloud, rewards, rng, pace)
 
     monkeypatch.setattr(smc, "swept", counting)
     return counts

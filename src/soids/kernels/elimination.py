@@ -88,44 +88,67 @@ def surely_pinned(done, n, share):
 @njit(cache=True)
 def eliminate(theta, room, power, gram, slab_precision, slopes):
     """Eliminate the active features, which the data must pin."""
-    d, diagonal = theta.size, gram.diagonal
-    whole = np.empty(d)
+    d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
+    active, factor = np.empty(room, dtype=np.int64), np.empty((room, room))
+    shadow, centre = np.empty((room, d)), np.empty(room)
+    whole, spread, excess = np.empty(d), np.empty(d), np.empty(d)
     for i in range(d):
         whole[i] = power * diagonal[i] + slab_precision
-    done = Elimination(
-        np.empty(room, dtype=np.int64), np.empty((room, room)), np.empty((room, d)),
-        np.empty(room), whole, whole.copy(), slopes.copy(),
-    )  # fmt: skip
+        spread[i], excess[i] = whole[i], slopes[i]
     n = 0
     for j in range(d):
         if theta[j] != 0.0:
-            join(done, n, j, power, gram)
+            source = rows[slots[j] if slots[j] >= 0 else meet(gram, j)]
+            append(active, factor, shadow, centre, spread, excess, n, j, power, source)
             n += 1
-    return done
+    return Elimination(active, factor, shadow, centre, whole, spread, excess)
+
+
+@njit(cache=True)
+def join(done, n, j, power, gram):
+    """Eliminate feature ``j`` after n others."""
+    slots = gram.slots
+    source = gram.rows[slots[j] if slots[j] >= 0 else meet(gram, j)]
+    append(
+        done.active, done.factor, done.shadow, done.centre, done.spread, done.excess, n, j, power,
+        source,
+    )  # fmt: skip
+
+
+@njit(cache=True, inline="always")  # arrays made where it is used are known to share no memory
+def append(active, factor, shadow, centre, spread, excess, n, j, power, source):
+    """Eliminate feature ``j``, whose row of the gram is the source, after n others."""
+    root = math.sqrt(spread[j])
+    inverse = 1.0 / root
+    mean = excess[j] * inverse
+    shares, row = factor[n], shadow[n]
+    for a in range(n):
+        shares[a] = shadow[a, j]
+    active[n], shares[n], centre[n] = j, root, mean
+    scale = power * inverse
+    for i in range(row.size):
+        row[i] = scale * source[i]
+    subtract(row, shadow, shares, n, inverse)
+    for i in range(row.size):
+        spread[i] -= row[i] * row[i]
+    for i in range(row.size):
+        excess[i] -= row[i] * mean
 
 
 @njit(cache=True, inline="always")
-def join(done, n, j, power, gram):
-    """Eliminate feature ``j`` after n others."""
-    shadow, spread, excess = done.shadow, done.spread, done.excess
-    root = math.sqrt(spread[j])
-    centre = excess[j] / root
-    done.active[n] = j
-    done.factor[n, n] = root
-    done.centre[n] = centre
-    row, slots = shadow[n], gram.slots
-    source = gram.rows[slots[j] if slots[j] >= 0 else meet(gram, j)]
-    for i in range(row.size):
-        row[i] = power * source[i]
-    for a in range(n):
-        share = shadow[a, j]
-        done.factor[n, a] = share
+def subtract(row, others, shares, n, scale):
+    """Take ``scale * shares[a]`` times each of the first n others off a row, two at a time: what a
+    row costs is to be read and written.
+    """
+    for a in range(0, n - 1, 2):
+        first, second = scale * shares[a], scale * shares[a + 1]
+        one, two = others[a], others[a + 1]
         for i in range(row.size):
-            row[i] -= share * shadow[a, i]
-    for i in range(row.size):
-        row[i] /= root
-        spread[i] -= row[i] * row[i]
-        excess[i] -= row[i] * centre
+            row[i] -= first * one[i] + second * two[i]
+    if n % 2 == 1:
+        first, one = scale * shares[n - 1], others[n - 1]
+        for i in range(row.size):
+            row[i] -= first * one[i]
 
 
 @njit(cache=True)
@@ -172,14 +195,23 @@ def solve_back(factor, n, vector):
 
 
 @njit(cache=True)
-def solve_unit(factor, n, place, column, centre):
-    """Write one column of the covariance; return the mean value at that place."""
-    mean = 0.0
+def invert(factor, n, inverse):
+    """Write the inverse of the first n rows of the factor, itself lower triangular."""
     for a in range(n):
-        column[a] = 1.0 if a == place else 0.0
-        for b in range(place, a):
-            column[a] -= factor[a, b] * column[b]
-        column[a] /= factor[a, a]
-        mean += column[a] * centre[a]
-    solve_back(factor, n, column)
-    return mean
+        pivot = 1.0 / factor[a, a]
+        inverse[a, a] = pivot
+        for b in range(a):
+            total = 0.0
+            for c in range(b, a):
+                total -= factor[a, c] * inverse[c, b]
+            inverse[a, b] = pivot * total
+
+
+@njit(cache=True)
+def marginal(inverse, n, place, centre):
+    """Mean and variance of the value at one place, by the inverse of the factor."""
+    mean, variance = 0.0, 0.0
+    for a in range(place, n):
+        mean += inverse[a, place] * centre[a]
+        variance += inverse[a, place] * inverse[a, place]
+    return mean, variance

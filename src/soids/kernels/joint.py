@@ -13,16 +13,17 @@ from soids.kernels.draws import draw_index, highest, pick, write_shares
 from soids.kernels.elimination import (
     PINNED,
     drop,
+    invert,
     is_pinned,
     join,
+    marginal,
     precision_factor,
     solve_back,
-    solve_unit,
-    support,
+    subtract,
     surely_pinned,
 )
 from soids.kernels.mirror import mirror
-from soids.kernels.normal import FAR, invert_mass, log_mass
+from soids.kernels.normal import FAR, invert_mass, least_log_mass, log_mass
 
 EXCHANGED = 3  # features at once, at most
 ANGLES = 7  # tried on an ellipse, at most
@@ -36,44 +37,37 @@ LOG_RARE = math.log(RARE)
 
 @njit(cache=True)
 def rearm(
-    theta, power, radius, gram, slab_precision, slopes, columns, first, last, arm, tilt,
-    uniform, normals, turning, other_normals,
+    theta, active, factor, radius, slopes, columns, first, last, arm, tilt, uniform, normals,
+    turning, other_normals,
 ):  # fmt: skip
     """Redraw the arm of one menu and all active values together, or else the values in the ball.
 
     With the values integrated out, an arm is as likely as the best fit that its pull allows,
-    however far from the present values. Slopes leave this menu's pull out. Returns the arm.
+    however far from the present values. Slopes leave this menu's pull out; without a pull there is
+    but one arm. The factor is that of the values' precision. Returns the arm.
     """
-    active = support(theta)
-    n = active.size
-    if n == 0:
-        return arm
-    factor, pinned = precision_factor(active, power, gram, slab_precision)
-    if not pinned:
-        return arm
-    whitened = np.empty((n, last - first))  # factor^-1 times the slopes that each arm leads to
-    scores = np.zeros(last - first)
+    n, count = active.size, last - first if tilt > 0.0 else 1
+    whitened = np.empty((n, count))  # factor^-1 times the slopes that each arm leads to
+    scores = np.zeros(count)
     for a in range(n):
-        row, column = whitened[a], columns[active[a], first:last]
-        slope, inverse = slopes[active[a]], 1.0 / factor[a, a]
-        for k in range(row.size):
-            row[k] = slope + tilt * column[k]
-        for b in range(a):
-            share, other = factor[a, b], whitened[b]
-            for k in range(row.size):
-                row[k] -= share * other[k]
-        for k in range(row.size):
-            row[k] *= inverse
+        row, inverse = whitened[a], 1.0 / factor[a, a]
+        row[:] = inverse * slopes[active[a]]
+        if tilt > 0.0:
+            column, pull = columns[active[a], first:last], inverse * tilt
+            for k in range(count):
+                row[k] += pull * column[k]
+        subtract(row, whitened, factor[a], a, inverse)
+        for k in range(count):
             scores[k] += 0.5 * row[k] * row[k]
     chosen = draw_index(scores, uniform)
     values = whitened[:, chosen] + normals[:n]
     solve_back(factor, n, values)
     if np.abs(values).sum() <= radius:
         theta[active] = values
-        return first + chosen
+        return first + chosen if tilt > 0.0 else arm
     # Whether a draw falls outside does not depend on the present state: other moves may follow.
     values = theta[active]
-    centre = whitened[:, arm - first].copy()
+    centre = whitened[:, arm - first if tilt > 0.0 else 0].copy()
     solve_back(factor, n, centre)
     other_normals = other_normals[:n].copy()
     solve_back(factor, n, other_normals)
@@ -82,6 +76,19 @@ def rearm(
         mirror(values, centre, factor, radius)
     theta[active] = values
     return arm
+
+
+@njit(cache=True)
+def reflect(theta, active, factor, radius, slopes):
+    """Mirror all active values, given the arms, whose pull the slopes hold."""
+    n, centre, values = active.size, slopes[active], theta[active]
+    for a in range(n):
+        for b in range(a):
+            centre[a] -= factor[a, b] * centre[b]
+        centre[a] /= factor[a, a]
+    solve_back(factor, n, centre)
+    mirror(values, centre, factor, radius)
+    theta[active] = values
 
 
 @njit(cache=True)
@@ -166,7 +173,7 @@ def is_replaced(done, i):
     return done.spread[i] <= PINNED * done.whole[i]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")  # so that no division by zero is looked for
 def weigh_candidates(done, n, masses):
     """Write the mass of each feature that the data pin beside the n eliminated, up to a factor.
 
@@ -234,6 +241,8 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
     n = np.count_nonzero(theta)
     way = np.empty(log_odds.size)
     values = np.empty(log_odds.size)
+    inverse = np.empty(done.factor.shape)
+    invert(done.factor, n, inverse)
     for j in range(theta.size):
         old, u = theta[j], uniforms[j]
         own = -1
@@ -252,12 +261,19 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
         else:
             while own < 0 or done.active[own] != j:
                 own += 1
-            mean = solve_unit(done.factor, n, own, way, done.centre)
-            precision = 1.0 / way[own]
+            mean, spread = marginal(inverse, n, own, done.centre)
+            precision = 1.0 / spread
             if precision <= PINNED * done.whole[j]:
                 continue
             slope = precision * mean
+            # If the ball holds zero it holds the way from there to here, and its mass is enough.
+            least = log_odds[n - 1] - volume + least_log_mass(slope, precision, old)
+            if n > floor and u < 1.0 - RARE and least > -LOG_RARE:
+                continue
             for a in range(n):
+                way[a] = 0.0
+                for b in range(max(a, own), n):
+                    way[a] += inverse[b, a] * inverse[b, own]
                 way[a] *= precision
         rest = n - (own >= 0)
         for a in range(n):
@@ -275,11 +291,11 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
         if rest >= floor and low <= 0.0 <= high:
             mass = log_mass(slope, precision, low, high)
             share = 1.0 / (1.0 + math.exp(-(log_odds[rest] - volume + mass)))
-        if u < share and old != 0.0 and share < 1.0:
+        enters = u < share
+        if enters == (old != 0.0):
             continue  # it stays; values are drawn anew by other moves, all at once
-        new = invert_mass(slope, precision, low, high, u / share) if u < share else 0.0
+        new = invert_mass(slope, precision, low, high, u / share) if enters else 0.0
         theta[j] = new
-        enters = old == 0.0 and new != 0.0
         if enters and not (
             surely_pinned(done, n, done.spread[j] / done.whole[j])
             or is_pinned(theta, power, gram, slab_precision)
@@ -292,9 +308,10 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
         if enters:
             join(done, n, j, power, gram)
             n += 1
-        elif old != 0.0 and new == 0.0:
+        else:
             drop(done, n, own)
             n -= 1
+        invert(done.factor, n, inverse)
 
 
 @njit(cache=True)

@@ -132,6 +132,17 @@ def log_mass(slope, precision, low, high):
 
 
 @njit(cache=True)
+def least_log_mass(slope, precision, value):
+    """A lower bound on the log mass of the bump between zero and a value, without error functions.
+
+    The bump is log-concave: by Jensen, width times geometric mean is no more than its mass.
+    """
+    if value == 0.0:
+        return -math.inf
+    return math.log(abs(value)) + value * (0.5 * slope - precision * value / 6.0)
+
+
+@njit(cache=True)
 def invert_mass(slope, precision, low, high, share):
     """The point below which the bump on ``[low, high]`` holds the given share of its mass."""
     if is_uncut(slope, precision, low, high):

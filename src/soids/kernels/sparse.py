@@ -20,10 +20,10 @@ from numba import njit
 
 from soids.arrays import Floats, Ints
 from soids.kernels.draws import draw_arms, draw_index
-from soids.kernels.elimination import eliminate, is_pinned, support
+from soids.kernels.elimination import eliminate, precision_factor, support
 from soids.kernels.gram import Rows, meet, opened
-from soids.kernels.joint import HALF_LOG_2PI, LOG_RARE, RARE, exchange, glide, rearm
-from soids.kernels.normal import invert_mass, log_mass
+from soids.kernels.joint import HALF_LOG_2PI, LOG_RARE, RARE, exchange, glide, rearm, reflect
+from soids.kernels.normal import invert_mass, least_log_mass, log_mass
 from soids.kernels.rows import by_rows
 
 
@@ -42,10 +42,22 @@ class Stage(NamedTuple):
     uniform_in_ball: bool
 
 
+class Pace(NamedTuple):
+    """How often a sweep makes the moves that cost most."""
+
+    fresh: float  # share of the sweeps that draw arm and values anew: the others mirror the values
+    supports: float  # share of the sweeps that move supports
+
+
+# A cloud keeps its last states only: they had better be fresh. A chain averages over its states,
+# and errors on opposite sides cancel.
+CLOUD, CHAIN = Pace(1.0, 1.0), Pace(0.4, 0.5)
+
+
 class Luck(NamedTuple):
     """All random numbers of one sweep, a row for every particle."""
 
-    coins: Floats  # (M, 1)  which half of the moves
+    coins: Floats  # (M, 2)  which half of the moves of supports, and whether values are mirrored
     arms: Floats  # (M, B)
     rearm: Floats  # (M, 2)
     rearm_normals: Floats  # (M, s)
@@ -55,6 +67,9 @@ class Luck(NamedTuple):
     swap: Floats  # (M, 4)
     exchange: Floats  # (M, 2 * EXCHANGED + 2)
     exchange_normals: Floats  # (M, s)
+
+
+REDRAWN = 0.25  # of the flips that keep a feature: enough where the data pin no values
 
 
 @njit(cache=True)
@@ -96,8 +111,18 @@ def flip(
                     continue
                 if squeeze < math.log(u + 1e-300):
                     continue
+            least = odds + least_log_mass(slope, precision, old)  # of nothing if it is zero
+            if REDRAWN <= u < 1.0 - RARE and least > -LOG_RARE:
+                continue
             share = 1.0 / (1.0 + math.exp(-(odds + log_mass(slope, precision, -slack, slack))))
-        new = invert_mass(slope, precision, -slack, slack, u / share) if u < share else 0.0
+        new = 0.0
+        if old == 0.0:
+            if u < share:
+                new = invert_mass(slope, precision, -slack, slack, u / share)
+        elif u < REDRAWN * share:
+            new = invert_mass(slope, precision, -slack, slack, u / (REDRAWN * share))
+        elif u < share:  # it stays, and mostly keeps its value: rearm draws all of them
+            continue
         if new != old:
             step = power * (new - old)
             slot = slots[j] if slots[j] >= 0 else meet(gram, j)
@@ -169,19 +194,23 @@ def rate_actions(theta, columns, rewards):
                 rewards[n] += theta[j] * columns[j, n]
 
 
-def sweep(thetas, rewards, radii, powers, stage: Stage, luck: Luck) -> tuple[Floats, Floats]:
+def sweep(
+    thetas, rewards, radii, powers, stage: Stage, luck: Luck, pace: Pace = CLOUD
+) -> tuple[Floats, Floats]:
     """The cloud after one half of the moves, which a coin picks, and its rewards."""
     thetas, rewards = thetas.copy(), rewards.copy()
     # The smallest precision has the largest bump, so one table bounds all particles.
     least = powers.min() * stage.gram.diagonal + stage.slab_precision
     half_logs = HALF_LOG_2PI - 0.5 * np.log(np.maximum(least, 1e-300))
     cost = sum(stage.columns.shape)
-    by_rows(sweep_rows, cost, len(thetas), thetas, rewards, radii, powers, half_logs, stage, luck)
+    by_rows(
+        sweep_rows, cost, len(thetas), thetas, rewards, radii, powers, half_logs, stage, luck, pace
+    )
     return thetas, rewards
 
 
 @njit(cache=True, nogil=True)
-def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, luck):
+def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, luck, pace):
     """Move some particles."""
     gram = opened(stage.gram, start, stop, len(thetas))
     columns, starts, tilts = stage.columns, stage.starts, stage.tilts
@@ -193,18 +222,25 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
         arms = np.empty(tilts.size, dtype=np.int64)
         draw_arms(rewards[m], starts, tilts, columns, luck.arms[m], arms, pull)
         slopes = power * stage.moment - stage.drift + pull
-        menu = min(int(luck.rearm[m, 0] * tilts.size), tilts.size - 1)
-        if menu >= 0 and tilts[menu] > 0.0:
-            tilt = tilts[menu]
-            slopes -= tilt * columns[:, arms[menu]]
+        active = support(theta)
+        factor, pinned = precision_factor(active, power, gram, slab_precision)
+        if active.size > 0 and pinned and luck.coins[m, 1] < pace.fresh:
+            menu = min(int(luck.rearm[m, 0] * tilts.size), tilts.size - 1)
+            first, last, arm, tilt = 0, 0, 0, 0.0
+            if menu >= 0:
+                first, last, arm, tilt = starts[menu], starts[menu + 1], arms[menu], tilts[menu]
+            if tilt > 0.0:
+                slopes -= tilt * columns[:, arm]
             arm = rearm(
-                theta, power, radius, gram, slab_precision, slopes, columns, starts[menu],
-                starts[menu + 1], arms[menu], tilt, luck.rearm[m, 1], luck.rearm_normals[m],
-                luck.turning[m], luck.other_normals[m],
+                theta, active, factor, radius, slopes, columns, first, last, arm, tilt,
+                luck.rearm[m, 1], luck.rearm_normals[m], luck.turning[m], luck.other_normals[m],
             )  # fmt: skip
-            slopes += tilt * columns[:, arm]
-        joint = luck.coins[m, 0] < 0.5
-        if joint and is_pinned(theta, power, gram, slab_precision):
+            if tilt > 0.0:
+                slopes += tilt * columns[:, arm]
+        elif active.size > 0 and pinned:
+            reflect(theta, active, factor, radius, slopes)
+        joint = luck.coins[m, 0] < 0.5 * pace.supports
+        if joint and pinned:
             done = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes)
             glide(
                 theta, done, power, radius, volume, gram, slab_precision, log_odds, floor,
@@ -214,7 +250,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
                 theta, done, power, radius, gram, slab_precision, luck.exchange[m],
                 luck.exchange_normals[m],
             )  # fmt: skip
-        if not joint:
+        if not joint and luck.coins[m, 0] < pace.supports:
             field = fields(theta, power, gram, slopes)
             flip(
                 theta, field, power, radius, volume, gram, slab_precision, half_logs,
