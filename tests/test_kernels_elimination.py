@@ -63,6 +63,17 @@ def test_a_hundred_changes_leave_no_trace():
     check(done, precision, slopes, done.active[: n + 1].tolist())
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_what_is_left_without_a_feature_is_what_is_left_once_it_is_dropped(place):
+    _, _, _, done, n = eliminated(2)
+    left = elimination.without(done, n, place)
+    elimination.drop(done, n, place)
+    np.testing.assert_array_equal(left.active[: n - 1], done.active[: n - 1])
+    free = np.setdiff1d(np.arange(6), done.active[: n - 1])
+    np.testing.assert_allclose(left.spread[free], done.spread[free], rtol=1e-10)
+    np.testing.assert_allclose(left.excess[free], done.excess[free], rtol=1e-9, atol=1e-12)
+
+
 def test_what_joins_and_drops_at_the_end_leaves_no_trace():
     precision, gram, slopes, done, n = eliminated(2)
     for j in range(100):

@@ -179,6 +179,29 @@ def drop(done, n, place):
         done.excess[i] += row[i] * centre[n - 1]
 
 
+@njit(cache=True, error_model="numpy")  # so that no division by zero is looked for
+def without(done, n, place):
+    """The elimination of n features but one, for its spread and excess alone.
+
+    Cheaper than to drop the feature: its column of the covariance tells what it has eliminated.
+    """
+    others, spread, excess = done.active.copy(), done.spread.copy(), done.excess.copy()
+    others[place : n - 1] = done.active[place + 1 : n]
+    column, row, mean, variance = np.zeros(n), np.zeros(spread.size), 0.0, 0.0
+    for a in range(place, n):
+        column[a] = 1.0 if a == place else 0.0
+        for b in range(place, a):
+            column[a] -= done.factor[a, b] * column[b]
+        column[a] /= done.factor[a, a]
+        mean += column[a] * done.centre[a]
+        variance += column[a] * column[a]
+    subtract(row, done.shadow, column, n, 1.0)
+    for i in range(row.size):
+        spread[i] += row[i] * row[i] / variance
+        excess[i] -= row[i] * mean / variance
+    return Elimination(others, done.factor, done.shadow, done.centre, done.whole, spread, excess)
+
+
 @njit(cache=True, inline="always")
 def turned(x, y, cosine, sine):
     """A point of the plane, seen from axes that are turned."""

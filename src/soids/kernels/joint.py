@@ -21,6 +21,7 @@ from soids.kernels.elimination import (
     solve_back,
     subtract,
     surely_pinned,
+    without,
 )
 from soids.kernels.mirror import mirror
 from soids.kernels.normal import FAR, invert_mass, least_log_mass, log_mass
@@ -119,7 +120,7 @@ def turn(values, centre, others, radius, uniforms):
 
 @njit(cache=True)
 def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals):
-    """Take a few active coordinates out, put as many back and redraw all values.
+    """Take a few active coordinates out, put as many others back and redraw all values.
 
     Every candidate is weighed with all values integrated out, so a support that explains much
     played actions as well as another can be reached although each single value is pinned; and
@@ -132,12 +133,18 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
     if n == 0:
         return
     count = min(1 + int(uniforms[0] ** 2 * EXCHANGED), n)  # mostly one: that is cheapest
+    masses, gained = np.empty(theta.size), 0.0
+    if count == 1:  # mostly a feature takes its own place, and that is soon seen
+        place = min(int(uniforms[1] * n), n - 1)
+        left = without(done, n, place)
+        weigh_candidates(left, n - 1, masses)
+        if pick(masses, uniforms[1 + EXCHANGED]) == done.active[place]:
+            return
     rest, out = n - count, np.empty(count, dtype=np.int64)
     for k in range(count):
         place = min(int(uniforms[1 + k] * (n - k)), n - k - 1)
         out[k] = done.active[place]
         drop(done, n - k, place)
-    masses, gained = np.empty(theta.size), 0.0
     if is_replaced(done, out[0]):  # there would be no way back
         return
     weigh_candidates(done, rest, masses)

@@ -51,7 +51,7 @@ class Pace(NamedTuple):
 
 # A cloud keeps its last states only: they had better be fresh. A chain averages over its states,
 # and errors on opposite sides cancel.
-CLOUD, CHAIN = Pace(1.0, 1.0), Pace(0.4, 0.5)
+CLOUD, CHAIN = Pace(1.0, 1.0), Pace(0.4, 0.7)
 
 
 class Luck(NamedTuple):
