@@ -94,6 +94,24 @@ BUGS = (
         "        if own < 0 and rest >= floor and low <= 0.0 <= high:",
     ),
     Bug(
+        "too sure that a feature stays",
+        "kernels/normal.py",
+        "precision * value / 6.0",
+        "precision * value / 60.0",
+    ),
+    Bug(
+        "kept values counted twice",
+        "kernels/sparse.py",
+        "u / (REDRAWN * share)",
+        "u / share",
+    ),
+    Bug(
+        "what was eliminated forgotten",
+        "kernels/elimination.py",
+        "spread[i] += row[i] * row[i] / variance",
+        "spread[i] += row[i] * row[i]",
+    ),
+    Bug(
         "mirrored across a change of sign",
         "kernels/mirror.py",
         " and (reflected * signs > 0.0).all():",

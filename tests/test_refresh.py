@@ -48,7 +48,7 @@ def test_a_worn_cloud_makes_all_its_sweeps(swept):
     assert swept == [40, 40, 40]
 
 
-def test_a_fresh_cloud_moves_a_quarter_of_its_particles_every_fifth_target_in_turn(swept):
+def test_a_fresh_cloud_moves_half_of_its_particles_every_tenth_target_in_turn(swept):
     cloud, rng = settled()
     cloud = cloud._replace(log_truth=np.zeros(40), fresh=0.0 + 1e-9)
     swept.clear()
@@ -56,8 +56,8 @@ def test_a_fresh_cloud_moves_a_quarter_of_its_particles_every_fifth_target_in_tu
     for _ in range(20):
         cloud = smc.advance(cloud, same_again(cloud), rng, 2)
         turns.append(cloud.turn)
-    assert swept == [10, 10, 10, 10]
-    assert turns == [0] * 4 + [10] * 5 + [20] * 5 + [30] * 5 + [0]
+    assert swept == [20, 20]
+    assert turns == [0] * 9 + [20] * 10 + [0]
 
 
 def test_what_a_budget_leaves_undone_is_owed_and_done_later(swept):

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Floats
-from soids.kernels.draws import highest
+from soids.kernels.rewards import best_rewards
 from soids.kernels.rows import by_rows
 
 BLOCK = 2048  # actions, whose closeness stays in the nearest cache while all parameters pass
@@ -12,19 +12,11 @@ BLOCK = 2048  # actions, whose closeness stays in the nearest cache while all pa
 
 def closeness(rewards, first, last) -> Floats:
     """The largest ``reward - best reward`` over the rows, of the actions from first to last."""
-    best = np.empty(len(rewards))
-    by_rows(best_rows, last - first, len(rewards), rewards[:, first:last], best)
+    best = best_rewards(rewards, np.array([first, last]))[:, 0]
     near = np.full(last - first, -np.inf)
     blocks = -(-(last - first) // BLOCK)
     by_rows(close_blocks, BLOCK * len(rewards), blocks, rewards[:, first:last], best, near)
     return near
-
-
-@njit(cache=True, nogil=True)
-def best_rows(start, stop, rewards, best):
-    """Write the best reward of some rows."""
-    for m in range(start, stop):
-        best[m] = highest(rewards[m])
 
 
 @njit(cache=True, nogil=True)

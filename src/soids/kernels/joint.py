@@ -263,8 +263,9 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
             if (squeeze < LOG_RARE and u > RARE) or squeeze < math.log(u + 1e-300):
                 continue
             for a in range(n):
-                way[a] = -done.shadow[a, j]
-            solve_back(done.factor, n, way)
+                way[a] = 0.0
+                for b in range(a, n):
+                    way[a] -= inverse[b, a] * done.shadow[b, j]
         else:
             while own < 0 or done.active[own] != j:
                 own += 1

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Floats
+from soids.kernels.draws import highest
 from soids.kernels.rows import by_rows
 
 BLOCK = 512  # actions: with 100 features they fill a quarter of a common second-level cache
@@ -30,6 +31,35 @@ def reward_rows(start, stop, thetas, columns, rewards):
         for m in range(start, stop):
             support = supports[m - start, : sizes[m - start]]
             add_shares(first, thetas[m], support, columns, rewards[m, first:last])
+
+
+def taken(rewards, rows) -> Floats:
+    """Some rows of the rewards, possibly several times: of a million actions they are large."""
+    some = np.empty((len(rows), rewards.shape[1]))
+    by_rows(take_rows, rewards.shape[1], len(rows), rewards, rows, some)
+    return some
+
+
+@njit(cache=True, nogil=True)
+def take_rows(start, stop, rewards, rows, some):
+    """Write some of the rows."""
+    for m in range(start, stop):
+        some[m] = rewards[rows[m]]
+
+
+def best_rewards(rewards, starts) -> Floats:
+    """The best reward of each menu under every parameter, (M, B)."""
+    best = np.empty((len(rewards), len(starts) - 1))
+    by_rows(best_rows, rewards.shape[1], len(rewards), rewards, starts, best)
+    return best
+
+
+@njit(cache=True, nogil=True)
+def best_rows(start, stop, rewards, starts, best):
+    """Write the best rewards under some parameters."""
+    for m in range(start, stop):
+        for menu in range(best.shape[1]):
+            best[m, menu] = highest(rewards[m, starts[menu] : starts[menu + 1]])
 
 
 @njit(cache=True, nogil=True)

@@ -20,7 +20,7 @@ from soids.gram import Gram
 from soids.kernels import relaxed, sparse
 from soids.kernels.density import fits, optimism
 from soids.kernels.joint import ANGLES, EXCHANGED
-from soids.kernels.rewards import all_rewards
+from soids.kernels.rewards import all_rewards, best_rewards, taken
 from soids.kernels.weights import effective_share, normalised, sizes
 from soids.particles import Particles
 from soids.posteriors.arms import Arms, promising
@@ -37,7 +37,7 @@ ALIVE = 0.5  # resample and move when the effective size falls under this share 
 ABRUPT = 0.1  # a step that leaves fewer alive is taken in several
 # Of the particles this share is due to move at any target, so that no cloud is stuck for ever.
 UPKEEP = 0.05
-BATCH = 0.25  # of the particles that are due to move make it worth the while
+BATCH = 0.5  # of the particles that are due to move make it worth the while
 WARM_UP = 50  # sweeps that bring the prior's draws into a ball
 PROBE = 4  # particles moved first where time is short, to see how long they take
 
@@ -117,7 +117,9 @@ PER_PARTICLE = tuple(
 
 def some(cloud: Cloud, rows: Ints | slice) -> Cloud:
     """Some of the particles, possibly several times."""
-    return cloud._replace(**{name: getattr(cloud, name)[rows] for name in PER_PARTICLE})
+    small = {name: getattr(cloud, name)[rows] for name in PER_PARTICLE if name != "rewards"}
+    rewards = cloud.rewards[rows] if isinstance(rows, slice) else taken(cloud.rewards, rows)
+    return cloud._replace(rewards=rewards, **small)
 
 
 def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
@@ -157,7 +159,7 @@ def evaluated(cloud: Cloud) -> Cloud:
     squares, drifts = fits(thetas, target.gram.ready(thetas), target.moment, target.drift)
     best, soft = optimism(cloud.arms.of(cloud.rewards), cloud.arms.starts, target.tilts)
     if cloud.arms.indices is not None:
-        best = np.maximum.reduceat(cloud.rewards, target.starts[:-1], axis=1) @ target.tilts
+        best = best_rewards(cloud.rewards, target.starts) @ target.tilts
     log_density = soft - drifts - 0.5 * target.eta * (target.energy + squares) / variances
     if not prior.noise.known:
         shape, scale = prior.noise
@@ -202,7 +204,7 @@ def rewards_on_all(cloud: Cloud, menus: tuple[Menu, ...]) -> Floats:  # (M, N)
             blocks.append(all_rewards(cloud.thetas, menu.columns))
         else:
             blocks.append(cloud.rewards[:, first : first + len(menu.actions)])
-    return np.hstack(blocks)
+    return blocks[-1] if len(menus) == 1 else np.hstack(blocks)
 
 
 def weighted(cloud: Cloud, ahead: Cloud) -> Cloud:
