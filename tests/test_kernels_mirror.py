@@ -61,6 +61,18 @@ def test_the_image_of_the_image_is_where_it_began(case):
     assert (np.sign(once) == np.sign(draws)).all()
 
 
+def test_noise_may_be_ten_million_times_smaller():
+    """Masses differ by the last digits of numbers of 1e14 then."""
+    centre, radius = CASES["on the face"]
+    factor = 1e7 * FACTOR
+    draws = cut_gaussian(centre, radius, factor=factor)
+    slack = radius - np.abs(draws).sum(axis=1)
+    seen = radius - np.abs(images(draws, centre, radius, factor)).sum(axis=1)
+    difference = seen - slack
+    assert abs(difference.mean()) < 4.5 * difference.std() / math.sqrt(DRAWS)
+    assert abs((seen**2 - slack**2).mean()) < 4.5 * (seen**2 - slack**2).std() / math.sqrt(DRAWS)
+
+
 def test_images_average_to_the_mean_where_no_sign_is_open():
     # What a chain gains by it: the mean of values and image is far nearer to the mean of all.
     centre, radius = CASES["on the face"]

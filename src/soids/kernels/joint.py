@@ -120,7 +120,7 @@ def turn(values, centre, others, radius, uniforms):
 
 @njit(cache=True)
 def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals):
-    """Take a few active coordinates out, put as many others back and redraw all values.
+    """Take a few active coordinates out, put as many back and redraw all values.
 
     Every candidate is weighed with all values integrated out, so a support that explains much
     played actions as well as another can be reached although each single value is pinned; and
@@ -137,6 +137,8 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
     if count == 1:  # mostly a feature takes its own place, and that is soon seen
         place = min(int(uniforms[1] * n), n - 1)
         left = without(done, n, place)
+        if is_replaced(left, done.active[place]):  # there would be no way back
+            return
         weigh_candidates(left, n - 1, masses)
         if pick(masses, uniforms[1 + EXCHANGED]) == done.active[place]:
             return
@@ -145,7 +147,7 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
         place = min(int(uniforms[1 + k] * (n - k)), n - k - 1)
         out[k] = done.active[place]
         drop(done, n - k, place)
-    if is_replaced(done, out[0]):  # there would be no way back
+    if is_replaced(done, out[0]):
         return
     weigh_candidates(done, rest, masses)
     entering = pick(masses, uniforms[1 + EXCHANGED])
@@ -276,7 +278,7 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
             slope = precision * mean
             # If the ball holds zero it holds the way from there to here, and its mass is enough.
             least = log_odds[n - 1] - volume + least_log_mass(slope, precision, old)
-            if n > floor and u < 1.0 - RARE and least > -LOG_RARE:
+            if n <= floor or (u < 1.0 - RARE and least > -LOG_RARE):
                 continue
             for a in range(n):
                 way[a] = 0.0
@@ -303,6 +305,8 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
         if enters == (old != 0.0):
             continue  # it stays; values are drawn anew by other moves, all at once
         new = invert_mass(slope, precision, low, high, u / share) if enters else 0.0
+        if new == old:  # a bump may be drawn at zero itself
+            continue
         theta[j] = new
         if enters and not (
             surely_pinned(done, n, done.spread[j] / done.whole[j])

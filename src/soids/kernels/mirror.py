@@ -39,13 +39,15 @@ def mirror(values, centre, factor, radius):
         way[a] /= factor[a, a]
         spread += way[a] * way[a]
     solve_back(factor, n, way)
-    slope, precision = middle / spread, 1.0 / spread
+    # Seen from the present length: masses of nearly equal size would drown it where noise is tiny.
+    slope, precision = (middle - length) / spread, 1.0 / spread
+    room = radius - length
     above = math.exp(
-        log_mass(slope, precision, length, radius) - log_mass(slope, precision, 0.0, radius)
+        log_mass(slope, precision, 0.0, room) - log_mass(slope, precision, -length, room)
     )
     if not SURE < above < 1.0 - SURE:
         return
-    image = invert_mass(slope, precision, 0.0, radius, above)
+    image = length + invert_mass(slope, precision, -length, room, above)
     step = (image + length - 2.0 * middle) / spread
     reflected = 2.0 * centre - values + step * way
     if np.abs(reflected).sum() <= radius and (reflected * signs > 0.0).all():

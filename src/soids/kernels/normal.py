@@ -135,7 +135,7 @@ def log_mass(slope, precision, low, high):
 def least_log_mass(slope, precision, value):
     """A lower bound on the log mass of the bump between zero and a value, without error functions.
 
-    The bump is log-concave: by Jensen, width times geometric mean is no more than its mass.
+    By Jensen, width times geometric mean is no more than the mass.
     """
     if value == 0.0:
         return -math.inf

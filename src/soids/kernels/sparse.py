@@ -7,9 +7,9 @@ Notation
     radii     (M,)      the l1 ball that holds the parameter, possibly infinite
     field     (d,)      gradient of the log density at theta, prior left out
 
-Given one arm per menu the optimistic term is linear, so every move draws from an exact conditional
-or proposes from one and keeps the old state if the new one left the ball; the swap corrects its
-cheap proposal by the exact weights. All leave the same distribution invariant.
+Given one arm per menu the optimistic term is linear, so a move draws from an exact conditional, or
+proposes from one and keeps the old state (or turns and mirrors it) if the new one left the ball; the
+swap corrects its cheap proposal by the exact weights. All leave the same distribution invariant.
 """
 
 import math
@@ -86,7 +86,10 @@ def bump_bound(slope, precision, half_log, slack):
 def flip(
     theta, field, power, radius, volume, gram, slab_precision, half_logs, log_odds, floor, uniforms
 ):
-    """Redraw each coordinate from its conditional: an atom at zero and a Gaussian in the ball."""
+    """Decide by its conditional, an atom and a cut Gaussian, whether each coordinate is zero.
+
+    What enters is drawn from the Gaussian, and so is a share of what stays.
+    """
     d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
     length = np.abs(theta).sum()
     size = np.count_nonzero(theta)
@@ -121,7 +124,7 @@ def flip(
                 new = invert_mass(slope, precision, -slack, slack, u / share)
         elif u < REDRAWN * share:
             new = invert_mass(slope, precision, -slack, slack, u / (REDRAWN * share))
-        elif u < share:  # it stays, and mostly keeps its value: rearm draws all of them
+        elif u < share:  # it stays, and mostly keeps its value: rearm draws those that data pin
             continue
         if new != old:
             step = power * (new - old)
@@ -197,7 +200,7 @@ def rate_actions(theta, columns, rewards):
 def sweep(
     thetas, rewards, radii, powers, stage: Stage, luck: Luck, pace: Pace = CLOUD
 ) -> tuple[Floats, Floats]:
-    """The cloud after one half of the moves, which a coin picks, and its rewards."""
+    """The cloud after moves of values and one half of those of supports, and its rewards."""
     thetas, rewards = thetas.copy(), rewards.copy()
     # The smallest precision has the largest bump, so one table bounds all particles.
     least = powers.min() * stage.gram.diagonal + stage.slab_precision

@@ -4,7 +4,7 @@ The moves leave invariant a *relaxed* target, in which the best reward is replac
 and supports may be one larger than allowed; a particle's share in the true target is a weight on
 top of it, at most one if all actions are arms. When evidence or learning rate change, particles are
 weighted by the ratio of the two targets. Once too few of them matter they are resampled, and all
-are moved; in between a few of them are, in turn.
+are moved; in between they are in turn. A cloud that is taken by surprise grows anew from the prior.
 """
 
 import math
@@ -35,6 +35,7 @@ from soids.posteriors.target import Target, Tuning
 
 ALIVE = 0.5  # resample and move when the effective size falls under this share of the cloud
 ABRUPT = 0.1  # a step that leaves fewer alive is taken in several
+SURPRISE = 0.03  # a step that leaves fewer alive is no step of this cloud
 # Of the particles this share is due to move at any target, so that no cloud is stuck for ever.
 UPKEEP = 0.05
 BATCH = 0.5  # of the particles that are due to move make it worth the while
@@ -204,7 +205,7 @@ def rewards_on_all(cloud: Cloud, menus: tuple[Menu, ...]) -> Floats:  # (M, N)
             blocks.append(all_rewards(cloud.thetas, menu.columns))
         else:
             blocks.append(cloud.rewards[:, first : first + len(menu.actions)])
-    return blocks[-1] if len(menus) == 1 else np.hstack(blocks)
+    return np.ascontiguousarray(blocks[-1]) if len(menus) == 1 else np.hstack(blocks)
 
 
 def weighted(cloud: Cloud, ahead: Cloud) -> Cloud:
@@ -328,14 +329,16 @@ def advance(
 
     Moves take little longer than so many seconds; what is not done is owed, and done later.
     """
+    is_new = cloud.target.rounds == 0
     while cloud.target is not target:
         ahead = aimed(cloud, target)
         if np.isnan(ahead.log_weights).any():  # else no step would ever be small enough
             raise FloatingPointError("the posterior overflowed: rescale the rewards or the actions")
-        if effective_share(ahead.log_weights) < ABRUPT:
+        if (share := effective_share(ahead.log_weights)) < ABRUPT:
             under_new_prior = aimed(cloud, cloud.target.towards(target, 0.0))
-            if effective_share(under_new_prior.log_weights) < ABRUPT:
-                cloud = start(target, len(cloud.thetas), rng)  # the prior's own scale has moved on
+            is_lost = effective_share(under_new_prior.log_weights) < ABRUPT
+            if is_lost or (share < SURPRISE and not is_new and seconds == math.inf):
+                cloud, is_new = start(target, len(cloud.thetas), rng), True
             ahead = halfway(cloud, target)
         owed = sweeps * len(ahead.thetas)
         if ahead.target is not target or ahead.alive() < ALIVE:
