@@ -136,6 +136,13 @@ BUGS = (
         "whole[i] = power * diagonal[i]",
     ),
     Bug(
+        "one context for all",
+        "policies/posterior.py",
+        "known[id(menu)] = GAINS[self.gain](np.ascontiguousarray(part), weights)",
+        "known[id(menu)] = GAINS[self.gain](np.ascontiguousarray(parts[0]), weights)",
+        kind="baseline",
+    ),
+    Bug(
         "norm bound without its ridge",
         "regression/ridge.py",
         "math.sqrt(penalty) * norm",

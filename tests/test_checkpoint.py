@@ -171,6 +171,18 @@ def test_decisions_that_wait_for_their_reward_are_found_again(tmp_path):
     assert restarted.ledger.evidence.rounds == 4
 
 
+def test_a_link_stays_a_link_and_what_is_no_file_stays_what_it_is(tmp_path):
+    policy, link = SOIDS(3), tmp_path / "latest"
+    (tmp_path / "first").write_bytes(b"old")
+    link.symlink_to(tmp_path / "first")
+    save(policy, link)
+    assert link.is_symlink()
+    assert load(tmp_path / "first").dimension == 3
+    for other in (tmp_path, tmp_path / ".", "/dev/null"):
+        with pytest.raises(ValueError, match="path must be a file or a new one"):
+            save(policy, other)
+
+
 def test_a_folder_that_does_not_exist_is_named(tmp_path):
     path = tmp_path / "nowhere" / "policy"
     with pytest.raises(FileNotFoundError, match=r"must lie in a folder that exists, got .*nowhere"):

@@ -10,6 +10,7 @@ from oracles import enumerate_subset_posterior
 from soids import SOIDS, SparseIDS, load, save
 from soids.evidence import Evidence, Menu, lot_of
 from soids.information import minimise_contextual_ratio, minimise_ratio
+from soids.policies import posterior
 from soids.posteriors import Subset, Tuning
 from soids.posteriors.target import Target
 
@@ -128,7 +129,7 @@ def test_a_cloud_follows_changing_sets_exactly(sets):
 
 
 @compiled
-def test_forty_different_sets_weigh_together_exactly():
+def test_dozens_of_different_sets_weigh_together_exactly():
     past = scene(2, 60, menus=50)
     assert len(set(past.offered)) > 30
     exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=0.5, rate=0.1)
@@ -237,6 +238,23 @@ def test_many_actions_on_several_menus_go_on_from_a_file(tmp_path):
         )
         for mine, decision in ((policy, one), (twin, other)):
             mine.observe(decision, 1.5 * decision.action[0] + 0.5 * noise)
+
+
+@compiled
+@pytest.mark.parametrize("together", [1, 20_000])
+def test_every_recent_context_is_appraised_by_itself(monkeypatch, together):
+    monkeypatch.setattr(posterior, "TOGETHER", together)
+    rng, policy = np.random.default_rng(3), SOIDS(3, sparsity=1, radius=2.0, noise=0.5, contexts=5)
+    menus = [offers(1, seed=seed, actions=4 + seed)[0] for seed in (0, 1, 2, 1)]
+    for menu in menus:
+        policy.observe(policy.choose(menu.actions, rng), rng.standard_normal())
+    belief = policy.memory.belief
+    weights = belief.particles().weights
+    found = policy._elsewhere(belief, weights)
+    assert len(found) == 4
+    for menu, answers in zip(menus, found, strict=True):
+        expected = posterior.GAINS["full"](belief.rewards_on(Menu(menu.actions)), weights)
+        np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-12)
 
 
 @compiled

@@ -1,6 +1,7 @@
 """Features: blocks by hand, columns of every kind of table, and an encoder that survives JSON."""
 
 import json
+from datetime import date
 
 import numpy as np
 import pytest
@@ -238,14 +239,17 @@ def test_a_data_frame_of_any_library_is_read_like_a_dictionary(library):
         (lambda: Encoder.fit(np.array([[np.inf]])), "column '0' must be finite, got inf"),
         (lambda: Encoder.fit({"a": [None]}, numeric=["a"]), "'a' must hold a number, all are miss"),
         (lambda: Encoder.fit({"a": ["x"]}, numeric=["a"]), "'a' must hold numbers, got 'x'"),
-        (lambda: Encoder.fit(PATIENTS, numeric=["ag"]), "columns are age, .*, got 'ag'"),
+        (lambda: Encoder.fit(PATIENTS, numeric=["ag"]), "column 'ag' is absent, columns are age, "),
         (lambda: Encoder.fit(PATIENTS, unknown="drop"), 'unknown must be "zeros" or "error"'),
         (
             lambda: Encoder.fit(PATIENTS, numeric=["age"], categorical=["age"]),
             "column 'age' must be numeric or categorical, not both",
         ),
         (lambda: Encoder.fit(np.zeros(3)), r"a table must be .* got ndarray of shape \(3,\)"),
-        (lambda: Encoder.fit(PATIENTS).row({"age": 3}), "column 'weight' is absent: give None"),
+        (
+            lambda: Encoder.fit(PATIENTS).row({"age": 3}),
+            "'weight' is absent, .* are age: give None",
+        ),
         (lambda: Encoder.fit({"a": [1, 2]}).row({"a": "x"}), "'a' must hold numbers, got 'x'"),
         (lambda: Encoder.fit({"a": [0, 1]}).row({"a": 1e15}), r"a\[0\] must be finite and at most"),
         (lambda: Encoder.fit(PATIENTS).encode(sparse.eye_array(4)), "fitted to a sparse one"),
@@ -269,3 +273,14 @@ def test_a_row_is_a_dictionary():
     encoder = Encoder.fit({"age": [61, 75, 48]})
     with pytest.raises(ValueError, match=r"^values must be a dictionary"):
         encoder.row([61])
+
+
+def test_columns_that_are_not_asked_for_may_hold_anything():
+    table = {"age": [60, 70], "when": [date(2020, 1, 1), date(2021, 1, 1)], "sex": ["f", "m"]}
+    encoder = Encoder.fit(table, numeric="age", categorical=["sex"])
+    assert encoder.names == ["age", "sex = f", "sex = m"]
+    assert encoder.encode(table).shape == (2, 3)
+
+
+def test_a_text_that_stands_for_nothing_is_not_its_letters():
+    assert Encoder.fit({"sex": ["f", "NA", "m"]}, missing="NA").names[-1] == "sex missing"

@@ -6,7 +6,13 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write beside, flush, move into place: a crash leaves the old file or the new one."""
+    """Write beside, flush, move into place: a crash leaves the old file or the new one.
+
+    A link stays a link, and what it leads to is written.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        raise ValueError(f"path must be a file or a new one, got {str(path)!r}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"path must lie in a folder that exists, got {str(path)!r}")
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from soids.arrays import Floats
+from soids.arrays import Floats, Ints
 from soids.kernels.appraisal import regret_and_gain, winners
 from soids.kernels.edge import best_edge
 from soids.particles import Particles
@@ -195,10 +195,11 @@ def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]
         least = int(np.argmin(regrets[-1]))
         return TwoPoint(least, least, 0.0, information_ratio(float(regrets[-1][least]), 0.0))
 
-    count, width = len(regrets), max(len(regret) for regret in regrets)
+    kept = [frontier(regret, gain) for regret, gain in zip(regrets, gains, strict=True)]
+    count, width = len(kept), max(map(len, kept))
     cost, lesson = np.full((count, width), np.inf), np.zeros((count, width))
-    for row, (regret, gain) in enumerate(zip(regrets, gains, strict=True)):
-        cost[row, : len(regret)], lesson[row, : len(gain)] = regret, gain
+    for row, best in enumerate(kept):
+        cost[row, : len(best)], lesson[row, : len(best)] = regrets[row][best], gains[row][best]
     rows = np.arange(count)
 
     def answers(price: float) -> tuple[float, float, int]:
@@ -220,7 +221,20 @@ def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]
     paid = (1.0 - share) * below[0] + share * above[0]
     learned = (1.0 - share) * below[1] + share * above[1]
     ratio = information_ratio(paid / count, learned / count)
-    return TwoPoint(below[2], above[2], share, ratio)
+    return TwoPoint(int(kept[-1][below[2]]), int(kept[-1][above[2]]), share, ratio)
+
+
+def frontier(regret: Floats, gain: Floats) -> Ints:
+    """The actions that no other beats in both, by rising regret.
+
+    >>> frontier(np.array([2.0, 1.0, 3.0, 1.0]), np.array([5.0, 1.0, 4.0, 2.0])).tolist()
+    [3, 0]
+    """
+    order = np.lexsort((-gain, regret))
+    ranked = gain[order]
+    richer = np.append(True, ranked[1:] > np.maximum.accumulate(ranked)[:-1])
+    best: Ints = order[richer]
+    return best
 
 
 def greedy(values: Floats) -> Spread:

@@ -51,7 +51,8 @@ def deliver(
         raise click.ClickException(reason(error)) from None
     except ImportError as error:
         raise click.ClickException(str(error)) from None
-    console.print(f"Written: {folder / name}.json, .png, .pdf and .csv", markup=False)
+    kinds = " and ".join(f"{name}-{kind}.csv" for kind in records)
+    console.print(f"Written: {folder / name}.json, .png and .pdf, {kinds}", markup=False)
 
 
 def as_plain(record: NamedTuple) -> dict[str, Any]:

@@ -43,8 +43,10 @@ class Column(NamedTuple):
         return self.values
 
 
-def read_columns(table: object, missing: Collection[str] = ()) -> dict[str, Column]:
-    """The columns of a table; texts in ``missing`` stand for nothing.
+def read_columns(
+    table: object, missing: Collection[str] = (), only: Collection[str] = ()
+) -> dict[str, Column]:
+    """The columns of a table, or only some; texts in ``missing`` stand for nothing.
 
     A table is a data frame of any library that Narwhals knows (pandas, Polars, PyArrow), a
     dictionary of columns, or an array, whose columns are called 0, 1, ...
@@ -52,9 +54,17 @@ def read_columns(table: object, missing: Collection[str] = ()) -> dict[str, Colu
     >>> read_columns({"age": [61, None]})["age"].is_numeric()
     True
     """
+    raw = {str(name): values for name, values in raw_columns(table).items()}
+    for name in only:
+        if name not in raw:
+            raise ValueError(
+                f"column {name!r} is absent, columns are {', '.join(raw)}: "
+                "give None where a value is not known"
+            )
     found = {
-        str(name): as_column(str(name), values, missing)
-        for name, values in raw_columns(table).items()
+        name: as_column(name, values, missing)
+        for name, values in raw.items()
+        if not only or name in only
     }
     lengths = {name: len(column.values) for name, column in found.items()}
     if len(set(lengths.values())) > 1:

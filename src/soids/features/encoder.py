@@ -115,10 +115,9 @@ class Encoder:
             raise ValueError(f'unknown must be "zeros" or "error", got {unknown!r}')
         if issparse(table):
             return cls(scaled(as_sparse(table)), unknown)
-        gaps, found = tuple(missing), read_columns(table, tuple(missing))
-        kinds = kinds_of(
-            found, [str(name) for name in numeric], [str(name) for name in categorical]
-        )
+        gaps, numbers, labels = (one_or_more(names) for names in (missing, numeric, categorical))
+        found = read_columns(table, gaps, {*numbers, *labels})
+        kinds = kinds_of(found, numbers, labels)
         if not kinds or not all(len(found[name].values) for name in kinds):
             raise ValueError("a table must have at least one column and one row to learn from")
         leave_out = as_flag(baseline, "baseline")
@@ -137,12 +136,7 @@ class Encoder:
         """The rows of a table, sparse if it is; columns that were not fitted are left out."""
         if issparse(table):
             return self._scale(as_sparse(table))
-        found = read_columns(table, self.missing)
-        for column in self.columns:
-            if column.name not in found:
-                raise ValueError(
-                    f"column {column.name!r} is absent: give None where its value is not known"
-                )
+        found = read_columns(table, self.missing, [column.name for column in self.columns])
         return np.hstack([one.encode(found[one.name], self.unknown) for one in self.columns])
 
     def row(self, values: Mapping[str, object]) -> Floats:  # (p,)
@@ -185,14 +179,17 @@ class Encoder:
 # What is learned of a column
 
 
+def one_or_more(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Names as texts; a text is one name, not its letters."""
+    return (names,) if isinstance(names, str) else tuple(str(name) for name in names)
+
+
 def kinds_of(
-    found: Mapping[str, Column], numeric: list[str], categorical: list[str]
+    found: Mapping[str, Column], numeric: tuple[str, ...], categorical: tuple[str, ...]
 ) -> dict[str, bool]:
     """The columns to use, in the order of the table, and whether they are numeric."""
-    for name in (*numeric, *categorical):
-        if name not in found:
-            raise ValueError(f"columns are {', '.join(found)}, got {name!r}")
-        if name in numeric and name in categorical:
+    for name in numeric:
+        if name in categorical:
             raise ValueError(f"column {name!r} must be numeric or categorical, not both")
     if not numeric and not categorical:
         return {name: column.is_numeric() for name, column in found.items()}

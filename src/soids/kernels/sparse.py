@@ -8,8 +8,8 @@ Notation
     field     (d,)      gradient of the log density at theta, prior left out
 
 Given one arm per menu the optimistic term is linear, so a move draws from an exact conditional, or
-proposes from one and keeps the old state (or turns and mirrors it) if the new one left the ball; the
-swap corrects its cheap proposal by the exact weights. All leave the same distribution invariant.
+proposes from one and keeps the old state (or turns and mirrors it) if the new one left the ball;
+the swap corrects its cheap proposal by the exact weights. All leave the same law invariant.
 """
 
 import math

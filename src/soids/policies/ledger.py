@@ -74,7 +74,7 @@ class Ledger:
             self.check_own(one)
             if one.round in settled:
                 raise ValueError(f"decision of round {one.round} is listed twice: list it once")
-            mine, value = self._waiting(one), as_number(given, "reward")
+            mine, value = self._waiting(one), as_reward(given, one.round)
             if self.discount < 1.0:
                 evidence = evidence.faded(self.discount)
             evidence = evidence.add(mine.menu, mine.action, value, one.round)
@@ -113,6 +113,14 @@ class Ledger:
                 f"decision must be this policy's own, got another one for round {decision.round}"
             )
         return mine
+
+
+def as_reward(reward: object, turn: int) -> float:
+    """A reward, checked; of many, the round tells which is wrong."""
+    try:
+        return as_number(reward, "reward")
+    except ValueError as error:
+        raise ValueError(f"{error}, in round {turn}") from None
 
 
 class KeptPolicy(Protocol):

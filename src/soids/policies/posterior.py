@@ -46,6 +46,9 @@ GAINS: dict[str, Callable[[Floats, Floats], tuple[Floats, Floats]]] = {  # with 
 }
 
 
+TOGETHER = 20_000  # actions of other contexts that are rated at once, if there are no more
+
+
 OWN: tuple[type[Any], ...] = tuple(POSTERIORS.values())
 
 
@@ -260,15 +263,16 @@ class PosteriorPolicy(ABC):
         menus = {id(menu): menu for menu in recent}  # mostly all differ, or all are one
         if not menus:
             return ()
-        every = recent[0]
-        if len(menus) > 1:
-            every = Menu(np.vstack([menu.actions for menu in menus.values()]))
-        ends = np.cumsum([len(menu.actions) for menu in menus.values()])[:-1]
-        parts = np.split(belief.rewards_on(every), ends, axis=1)
-        known = {
-            key: GAINS[self.gain](np.ascontiguousarray(part), weights)
-            for key, part in zip(menus, parts, strict=True)
-        }
+        different, known = list(menus.values()), {}
+        few = sum(len(menu.actions) for menu in different) <= TOGETHER
+        for group in [different] if few else [[menu] for menu in different]:
+            every = group[0]
+            if len(group) > 1:
+                every = Menu(np.vstack([menu.actions for menu in group]))
+            ends = np.cumsum([len(menu.actions) for menu in group])[:-1]
+            parts = np.split(belief.rewards_on(every), ends, axis=1)
+            for menu, part in zip(group, parts, strict=True):
+                known[id(menu)] = GAINS[self.gain](np.ascontiguousarray(part), weights)
         return tuple(known[id(menu)] for menu in recent)
 
     def _learning_rate(self, menu: Menu) -> float:

@@ -172,7 +172,9 @@ def diagnose(
     (30, 20)
     """
     if not isinstance(bandit, SparseLinearBandit):
-        raise ValueError(f"bandit must be a SparseLinearBandit to be watched, got {bandit!r}")
+        raise ValueError(
+            f"bandit must offer the same actions in every round to be watched, got {bandit!r}"
+        )
     watched = Watched(policy, bandit)
     trace = play(bandit, watched, horizon, seed, on_round, feedback=feedback)
     paid, learned = np.array(watched.expected).T
