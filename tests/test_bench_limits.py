@@ -130,3 +130,12 @@ def test_bad_input_is_refused_with_its_value(arguments, said):
     answer = told(*arguments)
     assert answer.exit_code == 2
     assert said in words(answer)
+
+
+def test_a_folder_that_cannot_be_made_is_said_before_anything_is_measured(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    answer = CliRunner().invoke(
+        main, ["bench", "limits", "--out", str(tmp_path / "file" / "folder")]
+    )
+    assert answer.exit_code == 1
+    assert answer.output.startswith("Error: cannot write to")

@@ -101,10 +101,17 @@ def test_time_per_effective_sample_is_that_of_a_chain_of_known_correlation():
     # (1 - c) / (1 + c) effective samples a draw, and a group makes four a second. The smallest of
     # five estimates, each with an error of some 3 %, lies below the truth.
     np.testing.assert_allclose(mixing.milliseconds, 1000.0 / 4.0 * 3.0, rtol=0.12)
+    np.testing.assert_allclose(mixing.of_squares, 1000.0 / 4.0 * 5.0 / 3.0, rtol=0.12)
     share = np.divide(mixing.in_all, mixing.milliseconds)
     np.testing.assert_allclose(share, 4100.0 / 3200.0)
     assert max(mixing.rhats) < chains.GOOD
     assert mixing.efficiency == 1.0
+
+
+def test_squares_tell_what_draws_are_worth_whose_errors_cancel():
+    mixing = settle(noise_walk(np.random.default_rng(0), correlation=-0.5), 4000, patience=1)
+    np.testing.assert_allclose(mixing.milliseconds, 1000.0 / 4.0 / 3.0, rtol=0.12)
+    np.testing.assert_allclose(mixing.of_squares, 1000.0 / 4.0 * 5.0 / 3.0, rtol=0.12)
 
 
 def test_chains_grow_until_they_agree():
@@ -173,7 +180,7 @@ def test_a_peer_that_is_not_installed_is_missing(monkeypatch):
 def some(sampler, *times, rhat=1.0, rounds=200):
     return Measurement(
         sampler, "relaxed", 100, rounds, "random", "paper", 500, rhat, rhat, times[0], times[0],
-        1.0, times, tuple(2.0 * x for x in times),
+        times[0], 1.0, times, tuple(2.0 * x for x in times),
     )  # fmt: skip
 
 

@@ -39,6 +39,7 @@ class Mixing(NamedTuple):
     rhats: list[float]  # of each group
     milliseconds: list[float]  # of each group: CPU time per effective sample, burnt in and adapted
     in_all: list[float]  # the same with the time of burning in and adapting
+    of_squares: list[float]  # as milliseconds, per effective sample of squared deviations
     efficiency: float  # of the weights
 
 
@@ -57,10 +58,18 @@ def settle(walk: Walk, draws: int, patience: int) -> Mixing:
     efficiencies = np.array(
         [efficiency(four) for four in in_fours(after_burn_in(chains.log_truth))]
     )
-    samples = np.array(each_group("ess", chains, min)) * efficiencies
-    drawing = 1000.0 * (1.0 - BURN_IN) * chains.seconds / samples
+    # Errors of means may cancel from draw to draw; those of squares tell what the draws are worth.
+    means = chains.rewards.mean(axis=(0, 1))
+    squares = chains._replace(rewards=(chains.rewards - means) ** 2)
+    samples, spread = (
+        np.array(each_group("ess", some, min)) * efficiencies for some in (chains, squares)
+    )
+    spent = 1000.0 * (1.0 - BURN_IN) * chains.seconds
     in_all = 1000.0 * (walk.adaptation + chains.seconds) / samples
-    return Mixing(draws, rhats, drawing.tolist(), in_all.tolist(), float(efficiencies.mean()))
+    return Mixing(
+        draws, rhats, (spent / samples).tolist(), in_all.tolist(), (spent / spread).tolist(),
+        float(efficiencies.mean()),
+    )  # fmt: skip
 
 
 def each_group(name: str, chains: Chains, worst: Callable[[list[float]], float]) -> list[float]:

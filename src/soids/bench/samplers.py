@@ -61,6 +61,7 @@ class Measurement(NamedTuple):
     rhat_worst: float
     milliseconds: float  # CPU time per effective sample
     milliseconds_in_all: float  # with burning in and adapting
+    milliseconds_of_squares: float  # per effective sample of squared deviations
     weights: float  # their efficiency
     by_group: tuple[float, ...]  # milliseconds
     by_group_in_all: tuple[float, ...]
@@ -187,6 +188,7 @@ def measurement(name: str, problem: Problem, mixing: Mixing) -> Measurement:
         max(mixing.rhats),
         float(stats.gmean(mixing.milliseconds)),
         float(stats.gmean(mixing.in_all)),
+        float(stats.gmean(mixing.of_squares)),
         mixing.efficiency,
         tuple(mixing.milliseconds),
         tuple(mixing.in_all),

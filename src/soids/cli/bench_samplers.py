@@ -128,16 +128,21 @@ def samplers(
 def tabulated(found: Iterable[Measurement]) -> Table:
     """Each sampler on each problem."""
     table = framed("CPU milliseconds per effective sample, over groups of four chains")
-    for head in ("sampler", "d", "t", "data", "draws", "R-hat", "worst", "ms", "in all", "weights"):
+    numbers = ("draws", "R-hat", "worst", "ms", "in all", "squares", "weights")
+    for head in ("sampler", "d", "t", "data", *numbers):
         table.add_column(head, justify="left" if head in ("sampler", "data") else "right")
     for one in found:
         worst = f"{one.rhat_worst:.3f}"
         table.add_row(
             one.sampler, f"{one.dimension}", f"{one.rounds}", one.data, f"{one.draws}",
             f"{one.rhat:.3f}", worst if one.rhat_worst < GOOD else f"[red]{worst}[/]",
-            f"{one.milliseconds:.3g}", f"{one.milliseconds_in_all:.3g}", f"{one.weights:.2f}",
+            f"{one.milliseconds:.3g}", f"{one.milliseconds_in_all:.3g}",
+            f"{one.milliseconds_of_squares:.3g}", f"{one.weights:.2f}",
         )  # fmt: skip
-    table.caption = "in all: with burning in and adapting; compiling is left out everywhere"
+    table.caption = (
+        "in all: with burning in and adapting; squares: per effective sample of squared "
+        "deviations; compiling is left out everywhere"
+    )
     return table
 
 

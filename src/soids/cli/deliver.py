@@ -21,8 +21,19 @@ from soids.plots import save
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+
+def made(context: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
+    """The folder, made before minutes are spent on what is to go there."""
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise click.ClickException(f"cannot write to {folder}: {reason(error)}") from None
+    return folder
+
+
 out_option = click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path),
+    "--out", type=click.Path(file_okay=False, path_type=Path), callback=made,
     help="Folder for the numbers (CSV, JSON) and the figure (PNG, PDF).",
 )  # fmt: skip
 
@@ -41,7 +52,6 @@ def deliver(
 ) -> None:
     """Write records as JSON and, each kind by itself, as CSV; and draw the figure."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for kind, some in records.items():
             write_whole(folder / f"{name}-{kind}.csv", as_csv(some).encode())
         everything = {kind: [*map(as_plain, some)] for kind, some in records.items()}
