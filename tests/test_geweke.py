@@ -225,14 +225,19 @@ def _one_thread():
 # As much optimism as leaves the prior's draws enough weight: more where a known ball holds them.
 BOLD = dict.fromkeys(LAWS, 0.4) | {"subset": 0.8, "spike_slab": 0.8}
 
-every_target = pytest.mark.parametrize(
-    ("law", "eta", "rate"),
-    [(law, eta, rate) for law in LAWS for eta in (0.5, 1.0) for rate in (0.0, BOLD[law])],
+TARGETS = [(law, eta, rate) for law in LAWS for eta in (0.5, 1.0) for rate in (0.0, BOLD[law])]
+every_target = pytest.mark.parametrize(("law", "eta", "rate"), TARGETS)
+
+
+@pytest.mark.parametrize(
+    ("law", "eta", "rate", "pace"),
+    [
+        pytest.param(*target, pace, id="-".join([*map(str, target), name]))
+        for target in TARGETS
+        for name, pace in (("cloud", CLOUD), ("chain", CHAIN))
+        if pace is CLOUD or "relaxed" not in target[0]  # which knows but one pace
+    ],
 )
-
-
-@pytest.mark.parametrize("pace", [CLOUD, CHAIN], ids=["cloud", "chain"])
-@every_target
 def test_moves_leave_their_target_invariant(law, eta, rate, pace):
     rng = np.random.default_rng(3)  # 0 met a z of 4.6 once; of 300 others in that case none met 3.5
     start = scene(LAWS[law], 20_000, eta, rate, rng)
@@ -245,7 +250,7 @@ def test_moves_leave_their_target_invariant(law, eta, rate, pace):
     after = aspects(cloud)
     shifts = {name: weights * (after[name] - before[name]) for name in before}
     z = {name: shift.sum() / np.sqrt((shift**2).sum()) for name, shift in shifts.items()}
-    # 56 cases of 22 aspects: right moves fail with probability 0.08 when their draws change.
+    # 48 cases of 22 aspects: right moves fail with probability 0.07 when their draws change.
     assert max(map(abs, z.values())) < 4.0, z
 
 
