@@ -245,7 +245,7 @@ def test_inspect_says_in_one_line_that_it_cannot_watch_such_a_world(tmp_path):
     assert done.exit_code == 0, done.output
     seen = CliRunner().invoke(main, ["inspect", str(out)])
     assert seen.exit_code == 1
-    assert "SparseLinearBandit to be watched, got ContextualBandit(12" in seen.output
+    assert "same actions in every round to be watched, got ContextualBandit(12" in seen.output
     assert len(seen.output.strip().splitlines()) == 1
 
 
@@ -272,5 +272,7 @@ def test_a_world_that_ends_early_is_noticed():
 
 
 def test_only_a_fixed_menu_can_be_watched():
-    with pytest.raises(ValueError, match="SparseLinearBandit to be watched, got ContextualBandit"):
+    with pytest.raises(
+        ValueError, match="same actions in every round to be watched, got ContextualBandit"
+    ):
         diagnose(make("oh"), SOIDS(12), 5, seed=0)

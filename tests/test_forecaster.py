@@ -31,23 +31,27 @@ def test_before_any_answer_it_predicts_nothing():
 
 @pytest.mark.parametrize("told", [{}, {"sparsity": 2, "radius": 4.0, "noise": 0.5}], ids=str)
 def test_regret_in_squared_loss_is_that_of_a_few_features_not_of_all(told):
-    """At d = 60, n = 100: ridge regression with any penalty loses several times as much."""
-    rng = np.random.default_rng(0)
-    actions = rng.uniform(-1, 1, (100, 60))
-    means = 2.0 * actions[:, 3] - 2.0 * actions[:, 40]
-    answers = means + 0.5 * rng.standard_normal(100)
-    forecaster, own, dense = Forecaster(60, **told), 0.0, np.zeros(4)
-    precisions = [penalty * np.eye(60) for penalty in (0.01, 0.1, 1.0, 10.0)]
-    moment = np.zeros(60)
-    for row, answer in zip(actions, answers, strict=True):
-        own += (forecaster.predict(row) - answer) ** 2
-        ridges = [row @ np.linalg.solve(precision, moment) for precision in precisions]
-        dense += (np.array(ridges) - answer) ** 2
-        forecaster.learn(row, answer, rng)
-        moment += answer * row
-        precisions = [precision + np.outer(row, row) for precision in precisions]
-    best = ((answers - means) ** 2).sum()
-    assert own - best < 0.25 * (dense - best).min()
+    """At d = 60, n = 100: ridge regression with any penalty loses twice as much and more.
+
+    Ours loses a quarter of it on average; sums over five seeds spread by a seventh of that.
+    """
+    own, dense = 0.0, np.zeros(4)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        actions = rng.uniform(-1, 1, (100, 60))
+        means = 2.0 * actions[:, 3] - 2.0 * actions[:, 40]
+        answers = means + 0.5 * rng.standard_normal(100)
+        forecaster, moment = Forecaster(60, **told), np.zeros(60)
+        precisions = [penalty * np.eye(60) for penalty in (0.01, 0.1, 1.0, 10.0)]
+        for row, answer, mean in zip(actions, answers, means, strict=True):
+            best = (mean - answer) ** 2
+            own += (forecaster.predict(row) - answer) ** 2 - best
+            ridges = [row @ np.linalg.solve(precision, moment) for precision in precisions]
+            dense += (np.array(ridges) - answer) ** 2 - best
+            forecaster.learn(row, answer, rng)
+            moment += answer * row
+            precisions = [precision + np.outer(row, row) for precision in precisions]
+    assert own < 0.4 * dense.min()
 
 
 @pytest.mark.parametrize(
