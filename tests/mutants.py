@@ -140,7 +140,7 @@ BUGS = (
         "policies/posterior.py",
         "known[id(menu)] = GAINS[self.gain](np.ascontiguousarray(part), weights)",
         "known[id(menu)] = GAINS[self.gain](np.ascontiguousarray(parts[0]), weights)",
-        kind="baseline",
+        kind="contexts",
     ),
     Bug(
         "norm bound without its ridge",
@@ -313,9 +313,11 @@ BUGS = (
 )
 JUDGES = {
     "sampler": (
-        "test_kernels_mirror.py", "test_exactness.py", "test_unknowns.py", "test_smc.py",
+        "test_kernels_mirror.py", "test_kernels_normal.py", "test_kernels_elimination.py",
+        "test_kernels_joint.py", "test_exactness.py", "test_unknowns.py", "test_smc.py",
         "test_kernels_sparse.py", "test_geweke.py", "test_calibration.py", "test_policies.py",
     ),
+    "contexts": ("test_contexts.py",),
     "baseline": (
         "test_ridge.py", "test_lasso.py", "test_empirical_bayes.py", "test_popart.py",
         "test_conversion.py", "test_confidence.py", "test_committing.py", "test_estimation.py",
