@@ -4,7 +4,7 @@ The moves leave invariant a *relaxed* target, in which the best reward is replac
 and supports may be one larger than allowed; a particle's share in the true target is a weight on
 top of it, at most one if all actions are arms. When evidence or learning rate change, particles are
 weighted by the ratio of the two targets. Once too few of them matter they are resampled, and all
-are moved; in between they are in turn. A cloud that is taken by surprise grows anew from the prior.
+are moved; in between they are in turn. A cloud that many rewards at once surprise grows anew.
 """
 
 import math
@@ -329,7 +329,8 @@ def advance(
 
     Moves take little longer than so many seconds; what is not done is owed, and done later.
     """
-    is_new = cloud.target.rounds == 0
+    # One reward more is seldom worth a new start, which takes long with thousands of features.
+    may_start = target.rounds > cloud.target.rounds + 1 > 1 and seconds == math.inf
     while cloud.target is not target:
         ahead = aimed(cloud, target)
         if np.isnan(ahead.log_weights).any():  # else no step would ever be small enough
@@ -337,8 +338,8 @@ def advance(
         if (share := effective_share(ahead.log_weights)) < ABRUPT:
             under_new_prior = aimed(cloud, cloud.target.towards(target, 0.0))
             is_lost = effective_share(under_new_prior.log_weights) < ABRUPT
-            if is_lost or (share < SURPRISE and not is_new and seconds == math.inf):
-                cloud, is_new = start(target, len(cloud.thetas), rng), True
+            if is_lost or (share < SURPRISE and may_start):
+                cloud, may_start = start(target, len(cloud.thetas), rng), False
             ahead = halfway(cloud, target)
         owed = sweeps * len(ahead.thetas)
         if ahead.target is not target or ahead.alive() < ALIVE:
