@@ -99,10 +99,12 @@ def test_a_run_leaves_table_numbers_figure_and_report_the_same_however_it_came_a
 
 
 def test_an_interrupt_stops_all_and_says_how_to_go_on(file, tmp_path):
-    file.write_text(FILE.replace("horizon = 60", "horizon = 4000"))
+    file.write_text(FILE.replace("horizon = 60", "horizon = 1000"))
     process = subprocess.Popen(
-        command(file, tmp_path / "out"), stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
+        command(file, tmp_path / "out"), stdout=subprocess.PIPE, text=True, start_new_session=True,
+        # Tests may run in the background of a shell, where interrupts are ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
     wait_for(tmp_path / "out", 1)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     output, _ = process.communicate(timeout=120.0)
