@@ -179,7 +179,7 @@ def test_a_link_stays_a_link_and_what_is_no_file_stays_what_it_is(tmp_path):
     assert link.is_symlink()
     assert load(tmp_path / "first").dimension == 3
     for other in (tmp_path, tmp_path / ".", "/dev/null"):
-        with pytest.raises(ValueError, match="path must be a file or a new one"):
+        with pytest.raises(FileExistsError, match="path must be a file or a new one"):
             save(policy, other)
 
 

@@ -12,7 +12,7 @@ def write_whole(path: Path, content: bytes) -> None:
     """
     path = path.resolve()
     if path.exists() and not path.is_file():
-        raise ValueError(f"path must be a file or a new one, got {str(path)!r}")
+        raise FileExistsError(f"path must be a file or a new one, got {str(path)!r}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"path must lie in a folder that exists, got {str(path)!r}")
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
