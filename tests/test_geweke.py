@@ -230,22 +230,22 @@ every_target = pytest.mark.parametrize(("law", "eta", "rate"), TARGETS)
 
 
 @pytest.mark.parametrize(
-    ("law", "eta", "rate", "pace"),
+    ("law", "eta", "rate", "fresh"),
     [
-        pytest.param(*target, pace, id="-".join([*map(str, target), name]))
+        pytest.param(*target, fresh, id="-".join([*map(str, target), name]))
         for target in TARGETS
-        for name, pace in (("cloud", CLOUD), ("chain", CHAIN))
-        if pace is CLOUD or "relaxed" not in target[0]  # which knows but one pace
+        for name, fresh in (("cloud", CLOUD), ("chain", CHAIN))
+        if fresh == CLOUD or "relaxed" not in target[0]  # which mirrors nothing
     ],
 )
-def test_moves_leave_their_target_invariant(law, eta, rate, pace):
+def test_moves_leave_their_target_invariant(law, eta, rate, fresh):
     rng = np.random.default_rng(3)  # 0 met a z of 4.6 once; of 300 others in that case none met 3.5
     start = scene(LAWS[law], 20_000, eta, rate, rng)
     cloud, weights = start.cloud(), start.weights()
     assert 1.0 / (weights**2).sum() > 2_000  # under a few heavy weights no z would be normal
     before = aspects(cloud)
     for _ in range(3):
-        cloud = smc.moved(cloud, rng, pace=pace)
+        cloud = smc.moved(cloud, rng, fresh=fresh)
     assert (np.abs(cloud.thetas).sum(axis=1) <= cloud.radii * (1 + 1e-12)).all()
     after = aspects(cloud)
     shifts = {name: weights * (after[name] - before[name]) for name in before}

@@ -22,9 +22,9 @@ def swept(monkeypatch):
     """How many particles each sweep moved."""
     counts, plain = [], smc.swept
 
-    def counting(cloud, rewards, rng, pace):
+    def counting(cloud, rewards, rng, fresh):
         counts.append(len(cloud.thetas))
-        return plain(cloud, rewards, rng, pace)
+        return plain(cloud, rewards, rng, fresh)
 
     monkeypatch.setattr(smc, "swept", counting)
     return counts

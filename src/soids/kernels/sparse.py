@@ -42,16 +42,10 @@ class Stage(NamedTuple):
     uniform_in_ball: bool
 
 
-class Pace(NamedTuple):
-    """How often a sweep makes the moves that cost most."""
-
-    fresh: float  # share of the sweeps that draw arm and values anew: the others mirror the values
-    supports: float  # share of the sweeps that move supports
-
-
-# A cloud keeps its last states only: they had better be fresh. A chain averages over its states,
-# and errors on opposite sides cancel.
-CLOUD, CHAIN = Pace(1.0, 1.0), Pace(0.4, 0.7)
+# The share of the sweeps that draw arm and values anew; the others mirror the values. A cloud keeps
+# its last states only: they had better be fresh. A chain averages over its states, and errors on
+# opposite sides cancel.
+CLOUD, CHAIN = 1.0, 0.2
 
 
 class Luck(NamedTuple):
@@ -60,9 +54,9 @@ class Luck(NamedTuple):
     coins: Floats  # (M, 2)  which half of the moves of supports, and whether values are mirrored
     arms: Floats  # (M, B)
     rearm: Floats  # (M, 2)
-    rearm_normals: Floats  # (M, s)
+    rearm_normals: Floats  # (M, n)  n features are active at most
     turning: Floats  # (M, ANGLES + 1)  angles, and whether to mirror
-    other_normals: Floats  # (M, s)
+    other_normals: Floats  # (M, n)
     flips: Floats  # (M, d)
     swap: Floats  # (M, 4)
     exchange: Floats  # (M, 2 * EXCHANGED + 2)
@@ -198,7 +192,7 @@ def rate_actions(theta, columns, rewards):
 
 
 def sweep(
-    thetas, rewards, radii, powers, stage: Stage, luck: Luck, pace: Pace = CLOUD
+    thetas, rewards, radii, powers, stage: Stage, luck: Luck, fresh: float = CLOUD
 ) -> tuple[Floats, Floats]:
     """The cloud after moves of values and one half of those of supports, and its rewards."""
     thetas, rewards = thetas.copy(), rewards.copy()
@@ -207,13 +201,13 @@ def sweep(
     half_logs = HALF_LOG_2PI - 0.5 * np.log(np.maximum(least, 1e-300))
     cost = sum(stage.columns.shape)
     by_rows(
-        sweep_rows, cost, len(thetas), thetas, rewards, radii, powers, half_logs, stage, luck, pace
+        sweep_rows, cost, len(thetas), thetas, rewards, radii, powers, half_logs, stage, luck, fresh
     )
     return thetas, rewards
 
 
 @njit(cache=True, nogil=True)
-def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, luck, pace):
+def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, luck, fresh):
     """Move some particles."""
     gram = opened(stage.gram, start, stop, len(thetas))
     columns, starts, tilts = stage.columns, stage.starts, stage.tilts
@@ -227,7 +221,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
         slopes = power * stage.moment - stage.drift + pull
         active = support(theta)
         factor, pinned = precision_factor(active, power, gram, slab_precision)
-        if active.size > 0 and pinned and luck.coins[m, 1] < pace.fresh:
+        if active.size > 0 and pinned and luck.coins[m, 1] < fresh:
             menu = min(int(luck.rearm[m, 0] * tilts.size), tilts.size - 1)
             first, last, arm, tilt = 0, 0, 0, 0.0
             if menu >= 0:
@@ -242,7 +236,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
                 slopes += tilt * columns[:, arm]
         elif active.size > 0 and pinned:
             reflect(theta, active, factor, radius, slopes)
-        joint = luck.coins[m, 0] < 0.5 * pace.supports
+        joint = luck.coins[m, 0] < 0.5
         if joint and pinned:
             done = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes)
             glide(
@@ -253,7 +247,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
                 theta, done, power, radius, gram, slab_precision, luck.exchange[m],
                 luck.exchange_normals[m],
             )  # fmt: skip
-        if not joint and luck.coins[m, 0] < pace.supports:
+        if not joint:
             field = fields(theta, power, gram, slopes)
             flip(
                 theta, field, power, radius, volume, gram, slab_precision, half_logs,

@@ -225,20 +225,20 @@ def resampled(cloud: Cloud, rng: np.random.Generator) -> Cloud:
 
 
 def moved(
-    cloud: Cloud, rng: np.random.Generator, sweeps: int = 1, pace: sparse.Pace = sparse.CLOUD
+    cloud: Cloud, rng: np.random.Generator, sweeps: int = 1, fresh: float = sparse.CLOUD
 ) -> Cloud:
     """The cloud after some sweeps of moves that leave its target invariant."""
     target, arms = cloud.target, cloud.arms
     rewards = arms.of(cloud.rewards)
     for _ in range(sweeps):
-        cloud, rewards = swept(cloud, rewards, rng, pace)
+        cloud, rewards = swept(cloud, rewards, rng, fresh)
     if arms.indices is not None:
         rewards = all_rewards(cloud.thetas, target.columns)
     return evaluated(cloud._replace(rewards=rewards))
 
 
 def swept(
-    cloud: Cloud, rewards: Floats, rng: np.random.Generator, pace: sparse.Pace
+    cloud: Cloud, rewards: Floats, rng: np.random.Generator, fresh: float
 ) -> tuple[Cloud, Floats]:
     """Parameters, radii and noise after one sweep, and the rewards of the arms."""
     target, prior, arms = cloud.target, cloud.target.prior, cloud.arms
@@ -256,16 +256,17 @@ def swept(
         )  # fmt: skip
     else:
         rules = (prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball)
+        active = sizes(cloud.included).max()
         luck = sparse.Luck(
             rng.random((size, 2)), arm_uniforms, rng.random((size, 2)),
-            rng.standard_normal(block_normals.shape), rng.random((size, ANGLES + 1)),
-            rng.standard_normal(block_normals.shape), coordinate_uniforms, rng.random((size, 4)),
+            rng.standard_normal((size, active)), rng.random((size, ANGLES + 1)),
+            rng.standard_normal((size, active)), coordinate_uniforms, rng.random((size, 4)),
             rng.random((size, 2 * EXCHANGED + 2)), block_normals,
         )  # fmt: skip
         gram = target.gram.roomy(cloud.thetas)
         thetas, rewards = sparse.sweep(
             cloud.thetas, rewards, cloud.radii, powers, sparse.Stage(gram, *stage, *rules), luck,
-            pace,
+            fresh,
         )  # fmt: skip
         target.gram.remember(gram)
         included = thetas != 0.0
