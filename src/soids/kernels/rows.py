@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from numba import get_num_threads
 
-WORTHWHILE = 20_000  # numbers touched, below which one thread is done before the others start
+WORTHWHILE = 200_000  # numbers touched, below which one thread is done before others have woken
 
 
 @cache

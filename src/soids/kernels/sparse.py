@@ -63,6 +63,7 @@ class Luck(NamedTuple):
     exchange_normals: Floats  # (M, s)
 
 
+PASSES = 30  # over features and actions, or so, that all moves of one particle make
 REDRAWN = 0.25  # of the flips that keep a feature: enough where the data pin no values
 
 
@@ -199,7 +200,7 @@ def sweep(
     # The smallest precision has the largest bump, so one table bounds all particles.
     least = powers.min() * stage.gram.diagonal + stage.slab_precision
     half_logs = HALF_LOG_2PI - 0.5 * np.log(np.maximum(least, 1e-300))
-    cost = sum(stage.columns.shape)
+    cost = PASSES * sum(stage.columns.shape)
     by_rows(
         sweep_rows, cost, len(thetas), thetas, rewards, radii, powers, half_logs, stage, luck, fresh
     )
