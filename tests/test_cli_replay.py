@@ -74,6 +74,19 @@ def test_policies_that_learn_are_evaluated_beside_those_that_do_not(log):
     assert logged["overlap"]["rounds"] == 1592
 
 
+def test_a_setting_may_be_of_one_policy_and_comes_before_that_of_all(log):
+    usual = (log, "--train", 0.1, "--draws", 5)
+    settings = ("--set", "soids.noise=50.0", "--set", "noise=0.1", "--set", "linucb.alpha=1.0")
+    both = answer(*usual, "--policy", "soids", "--policy", "linucb", *settings)
+    assert [one["label"] for one in both["policies"]] == ["soids", "linucb"]
+    loud, quiet = (
+        answer(*usual, "--policy", "soids", "--set", f"noise={noise}")["policies"][0]
+        for noise in (50.0, 0.1)
+    )
+    assert both["policies"][0] == loud
+    assert loud != quiet
+
+
 def test_the_same_seed_gives_the_same_numbers(log):
     words = (log, "--policy", "thompson", "--draws", 5, "--seed", 3)
     assert answer(*words) == answer(*words)
@@ -149,6 +162,10 @@ def test_numbers_are_written(log, tmp_path):
         (("--policy", "soids", "--set", "speed=3"), "speed"),
         (("--policy", "soids", "--set", "sparsity=9"), "sparsity must be in 1..2, got 9"),
         (("--policy", "soids", "--set", "sparsity"), "must be NAME=VALUE"),
+        (
+            ("--policy", "soids", "--set", "sods.eta=1"),
+            "(soids), got 'sods': did you mean 'soids'?",
+        ),
         (("--set", "sparsity=1"), "--set is for policies that learn"),
         (("--policy", "best-constant", "--train", "1.5"), "train must lie strictly between"),
         (("--confidence", "95"), "confidence must lie strictly between"),

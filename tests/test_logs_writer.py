@@ -146,3 +146,14 @@ def test_nothing_follows_a_torn_line_that_cannot_be_taken_back(path, monkeypatch
     for message, error in (("is the disk full", OSError), ("is closed", ValueError)):
         with pytest.raises(error, match=message):
             log.decide("a", actions=2, chosen=0, propensity=0.5)
+
+
+def test_a_log_has_one_writer_at_a_time(path):
+    first = LogWriter(path)
+    with pytest.raises(BlockingIOError, match=r"log\.jsonl has a LogWriter already"):
+        LogWriter(path)
+    first.decide("a", actions=2, chosen=0, propensity=0.5, reward=1.0)
+    first.close()
+    with LogWriter(path) as second:
+        second.decide("b", actions=2, chosen=0, propensity=0.5, reward=1.0)
+    assert len(list(JsonLog(path))) == 2

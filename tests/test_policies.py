@@ -1,6 +1,7 @@
 """The four algorithms: how they differ, what they explain, and that asking changes nothing."""
 
 import math
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -165,6 +166,17 @@ def test_contributions_add_up_to_the_expected_reward(posterior):
     assert parts == sorted(parts, key=abs, reverse=True)
     inclusion = policy.memory.belief.particles().inclusion()
     assert all(f.inclusion == inclusion[f.column] for f in told.features)
+
+
+def test_the_sentence_calls_features_by_their_names():
+    policy, decision = in_play(SOIDS(4))
+    names = ["age", "height", "weight", "dose"]
+    told, plain = policy.explain(decision, names), policy.explain(decision)
+    assert told[1:] == plain[1:]
+    by_name = re.sub(r"feature (\d)", lambda found: names[int(found[1])], plain.sentence)
+    assert told.sentence == by_name != plain.sentence
+    with pytest.raises(ValueError, match="one for each of 4 features, got 3"):
+        policy.explain(decision, names[:3])
 
 
 def test_the_sentence_says_what_the_numbers_say():

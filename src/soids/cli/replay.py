@@ -55,7 +55,7 @@ class Asked(NamedTuple):
 )  # fmt: skip
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE",
-    help="A setting of the policies of soids list that are asked for, as sparsity=5.",
+    help="A setting of the policies that learn, as sparsity=5, or of one, as soids.sparsity=5.",
 )  # fmt: skip
 @click.option(
     "--probabilities", metavar="FIELD",
@@ -118,6 +118,7 @@ def replay(
     \b
     soids replay men.csv.gz --policy logged --policy uniform
     soids replay decisions.jsonl --policy soids --set sparsity=5
+    soids replay decisions.jsonl --policy soids --policy linucb --set linucb.alpha=1
     soids replay decisions.jsonl --policy thompson --mode rejection
     """
     sys.path.append(str(Path.cwd()))  # a policy that is not ours may lie here
@@ -173,6 +174,12 @@ def carry_out(log: Log, asked: Asked, watch: "Watch") -> Sequence[Evaluation | R
         if name not in names and ":" not in name:
             raise ValueError(f"--policy must be module:Class or one of {', '.join(names)}"
                              f"{meant(name, names)}")  # fmt: skip
+    for key in asked.settings:
+        owner = key.rpartition(".")[0]
+        if owner and owner not in asked.policies:
+            asked_for = ", ".join(asked.policies)
+            raise ValueError(f"--set POLICY.NAME must be of a policy asked for ({asked_for})"
+                             f"{meant(owner, asked.policies)}")  # fmt: skip
     streams = np.random.SeedSequence(asked.seed).spawn(len(asked.policies))
     minds = [np.random.default_rng(stream) for stream in streams]
     if asked.mode == "rejection":
@@ -181,7 +188,7 @@ def carry_out(log: Log, asked: Asked, watch: "Watch") -> Sequence[Evaluation | R
                 raise ValueError(f"{name} learns nothing: evaluate it by --mode fixed")
         return [
             replayed(
-                log, name, maker(name, asked.settings), mind,
+                log, name, maker(name, asked), mind,
                 confidence=asked.confidence, floor=asked.floor, on_round=watch,
             )
             for name, mind in zip(asked.policies, minds, strict=True)
@@ -201,12 +208,15 @@ def candidate(name: str, asked: Asked, mind: np.random.Generator) -> Candidate:
     """Whom a name means; those that are the same without learning need none."""
     if name in NAMED:
         return NAMED[name]
-    return learned(name, maker(name, asked.settings), mind, asked.draws)
+    return learned(name, maker(name, asked), mind, asked.draws)
 
 
-def maker(name: str, settings: dict[str, Any]) -> Callable[[int], Any]:
-    """How to make a policy for a dimension."""
+def maker(name: str, asked: Asked) -> Callable[[int], Any]:
+    """How to make a policy for a dimension, with the settings of all and its own."""
     family = policy_called(name)
+    owned = [(*key.rpartition("."), value) for key, value in asked.settings.items()]
+    settings = {key: value for owner, _, key, value in owned if owner == ""}
+    settings |= {key: value for owner, _, key, value in owned if owner == name}
     try:
         check_settings(family, settings, passed=("dimension",))
     except ValueError as error:

@@ -34,6 +34,11 @@ from soids.logs.records import (
     wrong,
 )
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 TORN = ("refuse", "skip")
 GZIP = b"\x1f\x8b"  # the first bytes of such a file
 
@@ -132,7 +137,7 @@ def json_lines(path: Path, *, skip_torn: bool = False) -> Iterator[tuple[int, di
             elif skip_torn:
                 return
             else:
-                why = 'the last line is cut off: remove it, or read with torn "skip"'
+                why = 'the last line is cut off: remove it, or read with torn="skip" (--torn skip)'
             raise wrong(path.name, "line", number, why) from None
         if not isinstance(record, dict):
             raise wrong(
@@ -168,16 +173,16 @@ class LogWriter:
         self.path = Path(path)
         self.header = make_header(sets or {}, dimension)
         self.joiner = Joiner()
-        new = not self.path.exists() or self.path.stat().st_size == 0
-        if not new:
-            self.header, self.joiner = continued(self.path, self.header)
         self.file = self.path.open("ab", buffering=0)
-        if new:
-            try:
+        try:
+            take(self.file)
+            if os.fstat(self.file.fileno()).st_size == 0:
                 self._write(self.header.described())
-            except OSError:
-                self.file.close()
-                raise
+            else:
+                self.header, self.joiner = continued(self.path, self.header)
+        except BaseException:
+            self.file.close()
+            raise
 
     def decide(
         self,
@@ -254,6 +259,20 @@ class LogWriter:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def take(file: IO[bytes]) -> None:
+    """Claim a file that is open for writing, where the system knows claims; until it is closed."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BlockingIOError(
+            f"{file.name} has a LogWriter already, here or in another process: close that one first"
+        ) from None
+    except OSError:  # a file system that knows no claims
+        return
 
 
 def plain(value: Any) -> Any:

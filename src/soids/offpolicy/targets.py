@@ -47,7 +47,10 @@ def uniform(entry: Entry) -> Floats:
 def told(entry: Entry) -> Floats | float:
     """The policy whose probabilities the log has as its target."""
     if entry.target is None:
-        raise ValueError("target must be there to be evaluated, it is missing")
+        raise ValueError(
+            "target must be there to be evaluated: name the field with its probabilities, by "
+            "--probabilities or target="
+        )
     return entry.target
 
 

@@ -1,5 +1,6 @@
 """Why an action was chosen, in numbers and in one sentence."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,8 +38,12 @@ class Explanation(NamedTuple):
         return self.sentence
 
 
-def explain(decision: Decision, belief: Belief) -> Explanation:
-    """Account for a decision by a belief."""
+def explain(decision: Decision, belief: Belief, names: Sequence[str] | None = None) -> Explanation:
+    """Account for a decision by a belief, calling the features (d,) by their names."""
+    if names is not None and len(names) != len(decision.action):
+        raise ValueError(
+            f"names must be one for each of {len(decision.action)} features, got {len(names)}"
+        )
     particles = belief.particles()
     rewards = belief.rewards_on(decision.menu)
     regret = shortfall(rewards, particles.weights)
@@ -49,7 +54,8 @@ def explain(decision: Decision, belief: Belief) -> Explanation:
     exploring = bool(regret[index] > regret[safest])
     features = contributions(decision.action, particles.mean(), particles.inclusion())
     spokesmen = ", ".join(
-        f"feature {f.column} ({f.contribution:+.3g}, matters with probability {f.inclusion:.2f})"
+        f"{f'feature {f.column}' if names is None else names[f.column]} "
+        f"({f.contribution:+.3g}, matters with probability {f.inclusion:.2f})"
         for f in features[:SPOKESMEN]
         if abs(f.contribution) >= AUDIBLE * abs(features[0].contribution)
     )

@@ -245,13 +245,16 @@ class PosteriorPolicy(ABC):
         """The probability that each feature matters, given all rewards so far."""
         return self._current_belief().particles().inclusion()
 
-    def explain(self, decision: Decision) -> Explanation:
-        """Why this action: its expected cost and lesson, and the features that speak for it."""
+    def explain(self, decision: Decision, names: Sequence[str] | None = None) -> Explanation:
+        """Why this action: its expected cost and lesson, and the features that speak for it.
+
+        With ``names`` (d,) the sentence calls features by theirs.
+        """
         self.ledger.check_own(decision)
         belief = self.memory.belief
         if belief is None or decision.round != self.ledger.decisions:
             belief = self._current_belief()
-        return explain(decision, belief)
+        return explain(decision, belief, names)
 
     @abstractmethod
     def _mixture(self, outlook: Outlook) -> Mixture:
