@@ -98,6 +98,41 @@ def test_a_run_leaves_table_numbers_figure_and_report_the_same_however_it_came_a
     assert numbers(killed) == numbers(straight)
 
 
+TINY = """
+# Who replaces whom?
+title = "Tiny"
+horizon = 3
+seeds = 1
+[bandit]
+family = "paper"
+dimension = 20
+[policies]
+uniform = { policy = "uniform" }
+[quick]
+horizon = 2
+"""
+
+
+def test_a_run_says_whose_figure_it_replaces(tmp_path):
+    files = [tmp_path / name / "tiny.toml" for name in ("one", "other")]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text(TINY)
+
+    def said(file, *more):
+        answer = CliRunner().invoke(
+            main, ["run", str(file), "--out", str(tmp_path / "out"), "--workers", "1", *more]
+        )
+        assert answer.exit_code == 0, answer.output
+        return answer.output
+
+    assert "give way" not in said(files[0])
+    assert "give way to those of --quick" in said(files[0], "--quick")
+    assert "give way" not in said(files[0])
+    assert "another file of this name" in said(files[1])
+    assert "give way" not in said(files[1])
+
+
 def test_an_interrupt_stops_all_and_says_how_to_go_on(file, tmp_path):
     file.write_text(FILE.replace("horizon = 60", "horizon = 1000"))
     process = subprocess.Popen(

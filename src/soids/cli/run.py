@@ -24,7 +24,7 @@ from rich.markup import escape
 from soids.bandits.data import PLACE
 from soids.cli.progress import Progress
 from soids.cli.publish import publish
-from soids.cli.whereabouts import MANIFEST, Unusable, find_file, load_experiment, was_quick
+from soids.cli.whereabouts import MANIFEST, Unusable, find_file, last_run, load_experiment
 from soids.files import write_whole
 from soids.simulation.board import Board
 from soids.simulation.engines import EngineError, Played, on_dask, on_processes
@@ -138,7 +138,7 @@ def carry_out(
     if not console.is_terminal:
         console.width = 140  # a file can be as wide as a table
     try:
-        warn_of_the_whole(folder, experiment, console)
+        warn_of_what_was_there(folder, experiment, beside, console)
         prepare(folder, experiment, beside)
     except OSError as error:
         raise click.ClickException(f"cannot write to {folder}: {reason(error)}") from None
@@ -176,9 +176,17 @@ def prepare(folder: Path, experiment: Experiment, beside: str) -> None:
     write_whole(folder / MANIFEST, json.dumps(manifest, indent=2).encode())
 
 
-def warn_of_the_whole(folder: Path, experiment: Experiment, console: Console) -> None:
-    """Say if the figure of a whole experiment is about to be replaced by that of --quick."""
-    if experiment.quick and not was_quick(folder):
+def warn_of_what_was_there(
+    folder: Path, experiment: Experiment, beside: str, console: Console
+) -> None:
+    """Say if the figure of another file, or of more than --quick, is about to be replaced."""
+    last = last_run(folder)
+    if last.get("beside", beside) != beside:
+        console.print(
+            f"[yellow]{escape(str(folder))} had results of another file of this name: figure, "
+            "report and numbers give way, trials are kept; --out keeps the two apart.[/]"
+        )
+    elif experiment.quick and not last.get("quick", True):
         console.print(
             "Figure, report and numbers of the whole experiment give way to those of --quick; its "
             "trials are kept, and the command without --quick brings them back."

@@ -35,12 +35,12 @@ def find_file(name: str) -> Path:
     raise click.BadParameter(f"no such file, nor one of {', '.join(known)}{meant(name, known)}")
 
 
-def was_quick(folder: Path) -> bool:
-    """Whether what was last run into a folder is the small version, as far as it says."""
+def last_run(folder: Path) -> dict[str, object]:
+    """What is written down of the last run into a folder; nothing if that cannot be read."""
     try:
-        return bool(json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["quick"])
-    except (OSError, ValueError, LookupError, TypeError):
-        return True
+        return dict(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return {}
 
 
 def played_experiment(folder: Path) -> Experiment:
