@@ -7,8 +7,10 @@ results say nothing of the machine they come from.
 
 import csv
 import gzip
+import io
 import math
 import os
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -39,14 +41,9 @@ def genotypes(seed: int, *, replicate: int = 1) -> SparseLinearBandit:
     """
     as_count(seed, "seed", 0)
     column = as_count(replicate, "replicate", 1, 2) - 1
-    path = data_file(GENOTYPES)
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            actions, effects = archive["X"], archive["true_coef"][:, column]
-            variance = float(archive["residual_variance"][column])
-    except (OSError, ValueError, LookupError) as error:
-        raise ValueError(f"{path} must be the archive of susieR's genotypes: {error}") from None
-    return SparseLinearBandit(actions, effects, math.sqrt(variance))
+    names = ("X", "true_coef", "residual_variance")
+    actions, effects, variances = read_arrays(data_file(GENOTYPES), "susieR's genotypes", names)
+    return SparseLinearBandit(actions, effects[:, column], math.sqrt(variances[column]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +83,7 @@ def riboflavin(seed: int, *, noise: float = 0.5) -> MeasuredBandit:
     the luck: the bandit is always the same.
     """
     as_count(seed, "seed", 0)
-    path = data_file(RIBOFLAVIN)
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            genes, production = archive["X"], archive["y"]
-    except (OSError, ValueError, LookupError) as error:
-        raise ValueError(f"{path} must be the archive of riboflavin: {error}") from None
+    genes, production = read_arrays(data_file(RIBOFLAVIN), "riboflavin", ("X", "y"))
     actions = as_actions(standardised(genes), genes.shape[1])
     return MeasuredBandit(actions, production - production.mean(), as_number(noise, "noise", 0.0))
 
@@ -135,6 +127,16 @@ def data_file(name: str) -> Path:
     if not path.is_file():
         raise ValueError(f"--data or {PLACE} must name a folder with {name}, got {folder!r}")
     return path
+
+
+def read_arrays(path: Path, content: str, names: Iterable[str]) -> list[Floats]:
+    """Some arrays of an archive."""
+    try:
+        # Given a path, NumPy leaves a damaged file open.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+            return [archive[name] for name in names]
+    except (OSError, ValueError, LookupError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} must be the archive of {content}: {error}") from None
 
 
 def read_csv(path: Path, needed: Iterable[str] = ()) -> dict[str, list[str]]:
