@@ -10,6 +10,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -91,14 +92,15 @@ class Outlook(NamedTuple):
     regret: Floats  # (K,)
     gain: Floats  # (K,)
     noise: float
-    others: tuple[tuple[Floats, Floats], ...] = ()  # regret and gain in other contexts
+    elsewhere: Callable[[], tuple[tuple[Floats, Floats], ...]]  # the two in other contexts
 
 
 def inquire(outlook: Outlook) -> Mixture:
     """Pay the least regret per unit of information, here or on average over contexts."""
-    if not outlook.others:
+    others = outlook.elsewhere()
+    if not others:
         return minimise_ratio(outlook.regret, outlook.gain)
-    regrets, gains = zip(*outlook.others, (outlook.regret, outlook.gain), strict=True)
+    regrets, gains = zip(*others, (outlook.regret, outlook.gain), strict=True)
     return minimise_contextual_ratio(regrets, gains)
 
 
@@ -221,8 +223,8 @@ class PosteriorPolicy(ABC):
         rewards, weights = belief.rewards_on(menu), belief.particles().weights
         regret, gain = GAINS[self.gain](rewards, weights)
         unit, old = belief.noise(), self.memory
-        others = self._elsewhere(belief, weights)
-        mixture = self._mixture(Outlook(menu, rewards, weights, regret, gain, unit, others))
+        elsewhere = partial(self._elsewhere, belief, weights)
+        mixture = self._mixture(Outlook(menu, rewards, weights, regret, gain, unit, elsewhere))
         index = mixture.draw(rng.random())
         paid, learned = mixture.mean(regret), mixture.mean(gain) / unit**2
         ratio, cubed = (information_ratio(paid / unit, learned, power) for power in (2, 3))
