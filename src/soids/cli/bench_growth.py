@@ -13,6 +13,7 @@ from soids.bench.growth import AXES, Effort, Fit, Point, fits, measure_axes
 from soids.bench.laws import described, draw_growth
 from soids.cli.bench_limits import brief
 from soids.cli.deliver import deliver, framed, out_option
+from soids.cli.page import page
 
 NOTE = (
     "ms: CPU time to choose and observe, ± its standard error over runs; first ms: of the rounds "
@@ -55,7 +56,7 @@ def growth(
     """CPU time and memory of a decision of SOIDS as functions of dimension, actions, particles and
     rewards so far, one at a time, with fitted exponents.
     """
-    console = Console(highlight=False)
+    console = page()
     aside = Console(stderr=True, highlight=False)
     effort = Effort(settling, decisions, runs, seconds)
     wanted = list(dict.fromkeys(names)) or list(AXES)

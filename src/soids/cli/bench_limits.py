@@ -11,6 +11,7 @@ from rich.table import Table
 from soids.bench.laws import draw_limits
 from soids.bench.limits import DIMENSION, PARTICLES, Limit, measure_limits
 from soids.cli.deliver import deliver, framed, out_option
+from soids.cli.page import page
 
 
 @click.command()
@@ -31,7 +32,7 @@ def limits(actions: tuple[int, ...], turns: int, seconds: float, out: Path | Non
     """CPU time of each kernel of a decision against its floor: one pass over the data it must touch
     and, where rewards are made, the BLAS product of parameters and actions.
     """
-    console = Console(highlight=False)
+    console = page()
     aside = Console(stderr=True, highlight=False)
     found: list[Limit] = []
     with aside.status("") as status:

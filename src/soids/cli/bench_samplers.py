@@ -24,6 +24,7 @@ from soids.bench.samplers import (
     ratios,
 )
 from soids.cli.deliver import deliver, framed, out_option
+from soids.cli.page import page
 
 
 @click.command()
@@ -91,7 +92,7 @@ def samplers(
     """
     if not is_installed("arviz_stats"):
         raise click.ClickException(f"R-hat needs arviz-stats, which is missing: {REMEDY}")
-    console = Console(highlight=False)
+    console = page()
     effort = Effort(sweeps, draws, groups, peer_groups, patience)
     present = []
     for name in names or SAMPLERS:

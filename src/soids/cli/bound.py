@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 import numpy as np
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from soids import rates, theory
 from soids.arrays import Floats, as_actions, as_floats
+from soids.cli.page import page
 from soids.conditions import has_sparse_optimal_actions
 from soids.designs import exploratory_design
 
@@ -218,7 +218,7 @@ def bound(
     if as_json:
         click.echo(json.dumps(asdict(summary)))
         return
-    console = Console(highlight=False)
+    console = page()
     console.print(tabulate(summary))
     for remark in remarks(summary, radius, size, noise):
         console.print(remark)

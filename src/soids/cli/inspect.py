@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from soids.cli.findings import histories, remarks, shown_rounds, tabulate
+from soids.cli.page import page
 from soids.cli.run import reason
 from soids.cli.whereabouts import MANIFEST, played_experiment
 from soids.files import write_whole
@@ -74,7 +75,7 @@ def inspect(
     if as_json:
         click.echo(json.dumps(described(trial, seen, findings, same)))
         return
-    console = Console(highlight=False)
+    console = page()
     console.print(tabulate(seen, title))
     if seen.beliefs is not None and seen.selects:
         console.print(histories(seen, seen.beliefs, console.options.ascii_only))

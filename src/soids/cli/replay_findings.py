@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from soids.cli.deliver import framed
+from soids.cli.page import page
 from soids.files import write_whole
 from soids.offpolicy import Estimate, Evaluation, Replayed
 
@@ -21,7 +21,7 @@ def show(
     found: Sequence[Evaluation | Replayed], written: Sequence[Path], confidence: float
 ) -> None:
     """Print a table, and what the numbers do not say."""
-    console = Console(highlight=False)
+    console = page()
     for one in found:
         if isinstance(one, Evaluation):
             console.print(tabulate(one, confidence))

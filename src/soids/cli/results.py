@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 from rich import box
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from soids.bandits import FAMILIES
+from soids.cli.page import page
 from soids.cli.publish import draw, read_results, write_numbers
 from soids.cli.run import reason
 from soids.cli.whereabouts import shipped
@@ -67,7 +67,7 @@ def plot(folder: Path) -> None:
 @click.command("list")
 def listing() -> None:
     """List policies, families of bandits and shipped experiments, with their settings."""
-    console = Console(highlight=False)
+    console = page()
     console.print(described("Policies", POLICIES, "dimension"))
     console.print(described("Families of bandits", FAMILIES, "seed"))
     experiments = Table(title="Experiments (soids run NAME)", **LAYOUT)

@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from soids.bandits.data import PLACE
+from soids.cli.page import page
 from soids.cli.progress import Progress
 from soids.cli.publish import publish
 from soids.cli.whereabouts import MANIFEST, Unusable, find_file, last_run, load_experiment
@@ -134,9 +135,7 @@ def carry_out(
     except ValueError as error:
         raise Unusable(f"{path.name}: {error}") from None
     folder = asked.out or Path("results") / experiment.name
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = 140  # a file can be as wide as a table
+    console = page()
     try:
         warn_of_what_was_there(folder, experiment, beside, console)
         prepare(folder, experiment, beside)
