@@ -24,6 +24,7 @@ class Elimination(NamedTuple):
 
     active: Ints  # (n,)  in the order of elimination
     factor: Floats  # (n, n)  lower Cholesky factor of their precision
+    inverse: Floats  # (n, n)  of the factor, lower triangular as well
     shadow: Floats  # (n, d)  factor^-1 times the precision between active and all features
     centre: Floats  # (n,)  factor^-1 times the slopes of the active
     whole: Floats  # (d,)  precision of each feature before any was eliminated
@@ -74,23 +75,25 @@ def is_pinned(theta, power, gram, slab_precision):
 
 
 @njit(cache=True)
-def surely_pinned(done, n, share):
-    """Whether n features and one more, which leaves that share of its precision, must be pinned.
+def surely_pinned(done, n):
+    """Whether the n eliminated features must be pinned.
 
-    The product of all shares is the same in any order, and none of them exceeds one: if it is large
-    enough, so is each. No answer is no answer: ask ``is_pinned``.
+    Whatever the order, a feature is left the more of its precision the fewer come before it: if
+    enough is left beside all others, it is pinned. No answer is no answer: ask ``is_pinned``.
     """
     for a in range(n):
-        share *= done.factor[a, a] * done.factor[a, a] / done.whole[done.active[a]]
-    return share > 10.0 * PINNED  # rounding is far below that
+        variance = marginal(done, n, a)[1]
+        if not variance * done.whole[done.active[a]] < 0.1 / PINNED:  # rounding is far below that
+            return False
+    return True
 
 
 @njit(cache=True)
 def eliminate(theta, room, power, gram, slab_precision, slopes):
     """Eliminate the active features, which the data must pin."""
     d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
-    active, factor = np.empty(room, dtype=np.int64), np.empty((room, room))
-    shadow, centre = np.empty((room, d)), np.empty(room)
+    active, centre, shadow = np.empty(room, np.int64), np.empty(room), np.empty((room, d))
+    factor, inverse = np.empty((room, room)), np.empty((room, room))
     whole, spread, excess = np.empty(d), np.empty(d), np.empty(d)
     for i in range(d):
         whole[i] = power * diagonal[i] + slab_precision
@@ -99,9 +102,9 @@ def eliminate(theta, room, power, gram, slab_precision, slopes):
     for j in range(d):
         if theta[j] != 0.0:
             source = rows[slots[j] if slots[j] >= 0 else meet(gram, j)]
-            append(active, factor, shadow, centre, spread, excess, n, j, power, source)
+            append(active, factor, inverse, shadow, centre, spread, excess, n, j, power, source)
             n += 1
-    return Elimination(active, factor, shadow, centre, whole, spread, excess)
+    return Elimination(active, factor, inverse, shadow, centre, whole, spread, excess)
 
 
 @njit(cache=True)
@@ -110,25 +113,27 @@ def join(done, n, j, power, gram):
     slots = gram.slots
     source = gram.rows[slots[j] if slots[j] >= 0 else meet(gram, j)]
     append(
-        done.active, done.factor, done.shadow, done.centre, done.spread, done.excess, n, j, power,
-        source,
+        done.active, done.factor, done.inverse, done.shadow, done.centre, done.spread, done.excess,
+        n, j, power, source,
     )  # fmt: skip
 
 
 @njit(cache=True, inline="always")  # arrays made where it is used are known to share no memory
-def append(active, factor, shadow, centre, spread, excess, n, j, power, source):
+def append(active, factor, inverse, shadow, centre, spread, excess, n, j, power, source):
     """Eliminate feature ``j``, whose row of the gram is the source, after n others."""
     root = math.sqrt(spread[j])
-    inverse = 1.0 / root
-    mean = excess[j] * inverse
-    shares, row = factor[n], shadow[n]
+    scale = 1.0 / root
+    mean = excess[j] * scale
+    shares, row, undone = factor[n], shadow[n], inverse[n]
     for a in range(n):
         shares[a] = shadow[a, j]
-    active[n], shares[n], centre[n] = j, root, mean
-    scale = power * inverse
+        undone[a] = 0.0
+        for b in range(a + 1):
+            undone[b] -= scale * shares[a] * inverse[a, b]
+    active[n], shares[n], undone[n], centre[n] = j, root, scale, mean
     for i in range(row.size):
-        row[i] = scale * source[i]
-    subtract(row, shadow, shares, n, inverse)
+        row[i] = scale * power * source[i]
+    subtract(row, shadow, shares, n, scale)
     for i in range(row.size):
         spread[i] -= row[i] * row[i]
     for i in range(row.size):
@@ -156,9 +161,15 @@ def drop(done, n, place):
     """Bring back the feature at one place of n, as if it had been eliminated last.
 
     Without its row the factor has one entry too many in each row below: rotations of neighbouring
-    columns take them out, and leave what the feature alone had eliminated in the last one.
+    columns take them out, and leave what the feature alone had eliminated in the last one. The
+    inverse loses a column, and its rows turn the same way.
     """
-    active, factor, shadow, centre = done.active, done.factor, done.shadow, done.centre
+    active, factor, inverse = done.active, done.factor, done.inverse
+    shadow, centre = done.shadow, done.centre
+    for a in range(place, n):
+        for b in range(place, a):
+            inverse[a, b] = inverse[a, b + 1]
+        inverse[a, a] = 0.0
     for a in range(place, n - 1):
         active[a] = active[a + 1]
         for b in range(a + 2):
@@ -169,6 +180,10 @@ def drop(done, n, place):
         factor[a, a] = root
         for b in range(a + 1, n - 1):
             factor[b, a], factor[b, a + 1] = turned(factor[b, a], factor[b, a + 1], cosine, sine)
+        for b in range(a + 1):
+            inverse[a, b], inverse[a + 1, b] = turned(
+                inverse[a, b], inverse[a + 1, b], cosine, sine
+            )
         centre[a], centre[a + 1] = turned(centre[a], centre[a + 1], cosine, sine)
         row, below = shadow[a], shadow[a + 1]
         for i in range(row.size):
@@ -187,19 +202,14 @@ def without(done, n, place):
     """
     others, spread, excess = done.active.copy(), done.spread.copy(), done.excess.copy()
     others[place : n - 1] = done.active[place + 1 : n]
-    column, row, mean, variance = np.zeros(n), np.zeros(spread.size), 0.0, 0.0
-    for a in range(place, n):
-        column[a] = 1.0 if a == place else 0.0
-        for b in range(place, a):
-            column[a] -= done.factor[a, b] * column[b]
-        column[a] /= done.factor[a, a]
-        mean += column[a] * done.centre[a]
-        variance += column[a] * column[a]
-    subtract(row, done.shadow, column, n, 1.0)
+    row, (mean, variance) = np.zeros(spread.size), marginal(done, n, place)
+    subtract(row, done.shadow[place:], done.inverse[place:, place], n - place, 1.0)
     for i in range(row.size):
         spread[i] += row[i] * row[i] / variance
         excess[i] -= row[i] * mean / variance
-    return Elimination(others, done.factor, done.shadow, done.centre, done.whole, spread, excess)
+    return Elimination(
+        others, done.factor, done.inverse, done.shadow, done.centre, done.whole, spread, excess
+    )
 
 
 @njit(cache=True, inline="always")
@@ -218,23 +228,10 @@ def solve_back(factor, n, vector):
 
 
 @njit(cache=True)
-def invert(factor, n, inverse):
-    """Write the inverse of the first n rows of the factor, itself lower triangular."""
-    for a in range(n):
-        pivot = 1.0 / factor[a, a]
-        inverse[a, a] = pivot
-        for b in range(a):
-            total = 0.0
-            for c in range(b, a):
-                total -= factor[a, c] * inverse[c, b]
-            inverse[a, b] = pivot * total
-
-
-@njit(cache=True)
-def marginal(inverse, n, place, centre):
-    """Mean and variance of the value at one place, by the inverse of the factor."""
+def marginal(done, n, place):
+    """Mean and variance of the value of the feature at one place of n."""
     mean, variance = 0.0, 0.0
     for a in range(place, n):
-        mean += inverse[a, place] * centre[a]
-        variance += inverse[a, place] * inverse[a, place]
+        mean += done.inverse[a, place] * done.centre[a]
+        variance += done.inverse[a, place] * done.inverse[a, place]
     return mean, variance

@@ -13,7 +13,6 @@ from soids.kernels.draws import draw_index, highest, pick, write_shares
 from soids.kernels.elimination import (
     PINNED,
     drop,
-    invert,
     is_pinned,
     join,
     marginal,
@@ -172,7 +171,7 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
     for a in range(n):
         new[done.active[a]] = values[a]
     inside = np.abs(values).sum() <= radius
-    if inside and (surely_pinned(done, n, 1.0) or is_pinned(new, power, gram, slab_precision)):
+    if inside and (surely_pinned(done, n) or is_pinned(new, power, gram, slab_precision)):
         theta[:] = new
 
 
@@ -250,8 +249,7 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
     n = np.count_nonzero(theta)
     way = np.empty(log_odds.size)
     values = np.empty(log_odds.size)
-    inverse = np.empty(done.factor.shape)
-    invert(done.factor, n, inverse)
+    inverse = done.inverse
     for j in range(theta.size):
         old, u = theta[j], uniforms[j]
         own = -1
@@ -264,14 +262,14 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
             squeeze -= 0.5 * math.log(precision)
             if (squeeze < LOG_RARE and u > RARE) or squeeze < math.log(u + 1e-300):
                 continue
-            for a in range(n):
-                way[a] = 0.0
-                for b in range(a, n):
+            way[:n] = 0.0
+            for b in range(n):
+                for a in range(b + 1):
                     way[a] -= inverse[b, a] * done.shadow[b, j]
         else:
             while own < 0 or done.active[own] != j:
                 own += 1
-            mean, spread = marginal(inverse, n, own, done.centre)
+            mean, spread = marginal(done, n, own)
             precision = 1.0 / spread
             if precision <= PINNED * done.whole[j]:
                 continue
@@ -280,11 +278,10 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
             least = log_odds[n - 1] - volume + least_log_mass(slope, precision, old)
             if n <= floor or (u < 1.0 - RARE and least > -LOG_RARE):
                 continue
-            for a in range(n):
-                way[a] = 0.0
-                for b in range(max(a, own), n):
-                    way[a] += inverse[b, a] * inverse[b, own]
-                way[a] *= precision
+            way[:n] = 0.0
+            for b in range(own, n):
+                for a in range(b + 1):
+                    way[a] += precision * inverse[b, own] * inverse[b, a]
         rest = n - (own >= 0)
         for a in range(n):
             values[a] = theta[done.active[a]]
@@ -308,22 +305,20 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
         if new == old:  # a bump may be drawn at zero itself
             continue
         theta[j] = new
-        if enters and not (
-            surely_pinned(done, n, done.spread[j] / done.whole[j])
-            or is_pinned(theta, power, gram, slab_precision)
-        ):
-            theta[j] = 0.0
-            continue
+        if enters:
+            join(done, n, j, power, gram)
+            if not (surely_pinned(done, n + 1) or is_pinned(theta, power, gram, slab_precision)):
+                drop(done, n + 1, n)
+                theta[j] = 0.0
+                continue
         for a in range(n):
             if a != own:
                 theta[done.active[a]] += (new - old) * way[a]
         if enters:
-            join(done, n, j, power, gram)
             n += 1
         else:
             drop(done, n, own)
             n -= 1
-        invert(done.factor, n, inverse)
 
 
 @njit(cache=True)
