@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from judging import Z, assert_exact, evidence_of, scene
 from oracles import enumerate_subset_posterior
-from soids import SOIDS, SparseIDS, load, save
+from soids import SOIDS, SparseIDS, Thompson, load, save
 from soids.evidence import Evidence, Menu, lot_of
 from soids.information import minimise_contextual_ratio, minimise_ratio
 from soids.policies import posterior
@@ -250,11 +250,22 @@ def test_every_recent_context_is_appraised_by_itself(monkeypatch, together):
         policy.observe(policy.choose(menu.actions, rng), rng.standard_normal())
     belief = policy.memory.belief
     weights = belief.particles().weights
-    found = policy._elsewhere(belief, weights)
+    found = policy._elsewhere(belief, weights, policy.memory.recent)
     assert len(found) == 4
     for menu, answers in zip(menus, found, strict=True):
         expected = posterior.GAINS["full"](belief.rewards_on(Menu(menu.actions)), weights)
         np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_policy_that_obeys_looks_at_no_other_context(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("nobody asked")
+
+    monkeypatch.setattr(posterior.PosteriorPolicy, "_elsewhere", refuse)
+    rng, menu = np.random.default_rng(3), offers(1, seed=0, actions=4)[0]
+    Thompson(3, contexts=3, particles=5).choose(menu.actions, rng)
+    with pytest.raises(AssertionError, match="nobody asked"):
+        SparseIDS(3, contexts=3, particles=5).choose(menu.actions, rng)
 
 
 @compiled

@@ -259,6 +259,9 @@ def test_a_file_that_is_something_else_is_refused(monkeypatch, tmp_path):
     np.savez(tmp_path / GENOTYPES, Y=np.zeros(3))
     with pytest.raises(ValueError, match="must be the archive of susieR's genotypes"):
         genotypes(0)
+    np.savez(tmp_path / GENOTYPES, X=np.eye(3), true_coef=np.ones(3), residual_variance=np.ones(2))
+    with pytest.raises(ValueError, match=r"must be the archive of susieR's genotypes, got shapes"):
+        genotypes(0)
     half = (tmp_path / GENOTYPES).read_bytes()
     (tmp_path / GENOTYPES).write_bytes(half[: len(half) // 2])
     with pytest.raises(ValueError, match=r"must be the archive of susieR's .* not a zip file"):

@@ -230,22 +230,22 @@ every_target = pytest.mark.parametrize(("law", "eta", "rate"), TARGETS)
 
 
 @pytest.mark.parametrize(
-    ("law", "eta", "rate", "fresh"),
+    ("law", "eta", "rate", "redrawn"),
     [
-        pytest.param(*target, fresh, id="-".join([*map(str, target), name]))
+        pytest.param(*target, redrawn, id="-".join([*map(str, target), name]))
         for target in TARGETS
-        for name, fresh in (("cloud", CLOUD), ("chain", CHAIN))
-        if fresh == CLOUD or "relaxed" not in target[0]  # which mirrors nothing
+        for name, redrawn in (("cloud", CLOUD), ("chain", CHAIN))
+        if redrawn == CLOUD or "relaxed" not in target[0]  # which mirrors nothing
     ],
 )
-def test_moves_leave_their_target_invariant(law, eta, rate, fresh):
+def test_moves_leave_their_target_invariant(law, eta, rate, redrawn):
     rng = np.random.default_rng(3)  # 0 met a z of 4.6 once; of 300 others in that case none met 3.5
     start = scene(LAWS[law], 20_000, eta, rate, rng)
     cloud, weights = start.cloud(), start.weights()
     assert 1.0 / (weights**2).sum() > 2_000  # under a few heavy weights no z would be normal
     before = aspects(cloud)
     for _ in range(3):
-        cloud = smc.moved(cloud, rng, fresh=fresh)
+        cloud = smc.moved(cloud, rng, redrawn=redrawn)
     assert (np.abs(cloud.thetas).sum(axis=1) <= cloud.radii * (1 + 1e-12)).all()
     after = aspects(cloud)
     shifts = {name: weights * (after[name] - before[name]) for name in before}

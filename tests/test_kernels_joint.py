@@ -302,6 +302,9 @@ def test_joint_moves_stay_among_supports_that_the_data_pin():
     joint.glide(new, done, POWER, 9.0, 0.0, gram, 0.0, np.full(3, 50.0), 1, np.full(3, 0.3))
     assert new[0] == 0.0
     assert new[1:].all()
+    afresh = eliminate(new, 3, POWER, gram, 0.0, np.zeros(3))  # what was refused leaves no trace
+    np.testing.assert_allclose(done.spread[0], afresh.spread[0], rtol=1e-6)
+    np.testing.assert_allclose(done.excess[0], afresh.excess[0], atol=1e-6)
 
     # A fourth feature that nothing resembles could be exchanged for feature 0 alike.
     gram, theta = np.eye(4), np.array([0.0, 0.3, 0.2, 0.1])

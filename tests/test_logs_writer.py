@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import subprocess
 
 import numpy as np
 import pytest
@@ -146,6 +147,17 @@ def test_nothing_follows_a_torn_line_that_cannot_be_taken_back(path, monkeypatch
     for message, error in (("is the disk full", OSError), ("is closed", ValueError)):
         with pytest.raises(error, match=message):
             log.decide("a", actions=2, chosen=0, propensity=0.5)
+
+
+def test_a_child_that_was_forked_meanwhile_does_not_keep_the_log(path):
+    log = LogWriter(path)
+    child = subprocess.Popen(["sleep", "60"], pass_fds=[log.file.fileno()])
+    try:
+        log.close()
+        LogWriter(path).close()
+    finally:
+        child.kill()
+        child.wait()
 
 
 def test_a_log_has_one_writer_at_a_time(path):

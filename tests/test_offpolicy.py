@@ -233,6 +233,21 @@ def test_what_the_log_never_tried_is_seen():
     assert all(estimate.low is None for estimate in report.estimates)
 
 
+@pytest.mark.parametrize("target", [np.array([0.9, 0.1]), 0.9])
+def test_a_propensity_of_one_says_that_nothing_else_was_tried(target):
+    """Also if other rounds of the log say nothing of what was not chosen."""
+    log = Listed([
+        Entry(str(i), 2, 0, 1.0 if i % 2 else 0.5, float(i % 3), line=i + 2) for i in range(1000)
+    ])  # fmt: skip
+    report = evaluate(log, [Candidate("else", lambda rounds: lambda entry: target)]).reports[0]
+    assert report.overlap.unseen == pytest.approx(0.05)
+    assert report.overlap.unseen_rounds == 0.5
+    assert not report.reliable
+    logged = evaluate(log, [NAMED["logged"]]).reports[0]
+    assert logged.overlap.unseen is None
+    assert logged.reliable
+
+
 def test_a_little_that_was_never_tried_may_be_worth_more_than_all_the_rest():
     """Rewards of 0.01 where the log went, of 1 where it never did: half of the truth is there."""
     law, target = np.array([0.5, 0.5, 0.0]), np.array([0.495, 0.495, 0.01])

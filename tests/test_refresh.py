@@ -22,9 +22,9 @@ def swept(monkeypatch):
     """How many particles each sweep moved."""
     counts, plain = [], smc.swept
 
-    def counting(cloud, rewards, rng, fresh):
+    def counting(cloud, rewards, rng, redrawn):
         counts.append(len(cloud.thetas))
-        return plain(cloud, rewards, rng, fresh)
+        return plain(cloud, rewards, rng, redrawn)
 
     monkeypatch.setattr(smc, "swept", counting)
     return counts

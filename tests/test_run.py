@@ -114,23 +114,28 @@ horizon = 2
 
 
 def test_a_run_says_whose_figure_it_replaces(tmp_path):
-    files = [tmp_path / name / "tiny.toml" for name in ("one", "other")]
+    files = [tmp_path / name / "tiny.toml" for name in ("one", "other", "moved")]
     for file in files:
         file.parent.mkdir()
-        file.write_text(TINY)
+        file.write_text(TINY.replace("Who", file.parent.name))
+    files[2].write_text(files[1].read_text())
+    renamed = files[2].with_name("renamed.toml")
+    renamed.write_text(TINY)
 
     def said(file, *more):
         answer = CliRunner().invoke(
             main, ["run", str(file), "--out", str(tmp_path / "out"), "--workers", "1", *more]
         )
         assert answer.exit_code == 0, answer.output
-        return answer.output
+        return " ".join(answer.output.split())  # however lines were broken
 
     assert "give way" not in said(files[0])
     assert "give way to those of --quick" in said(files[0], "--quick")
     assert "give way" not in said(files[0])
-    assert "another file of this name" in said(files[1])
+    assert "had results of another file" in said(files[1])
     assert "give way" not in said(files[1])
+    assert "give way" not in said(files[2])  # the same text elsewhere
+    assert "had results of another file" in said(renamed)
 
 
 def test_an_interrupt_stops_all_and_says_how_to_go_on(file, tmp_path):

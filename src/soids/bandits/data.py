@@ -27,6 +27,10 @@ from soids.bandits.drawn import generator
 from soids.features import Encoder
 
 PLACE = "SOIDS_DATA"
+UNREADABLE = (  # what a damaged archive may lead to
+    OSError, ValueError, LookupError, TypeError, EOFError, NotImplementedError, zlib.error,
+    zipfile.BadZipFile,
+)  # fmt: skip
 GENOTYPES = "susie/N3finemapping.npz"
 RIBOFLAVIN = "riboflavin/riboflavin.npz"
 MUSHROOM = "mushroom/mushroom.csv.gz"
@@ -41,8 +45,11 @@ def genotypes(seed: int, *, replicate: int = 1) -> SparseLinearBandit:
     """
     as_count(seed, "seed", 0)
     column = as_count(replicate, "replicate", 1, 2) - 1
-    names = ("X", "true_coef", "residual_variance")
-    actions, effects, variances = read_arrays(data_file(GENOTYPES), "susieR's genotypes", names)
+    path, names = data_file(GENOTYPES), ("X", "true_coef", "residual_variance")
+    actions, effects, variances = read_arrays(path, "susieR's genotypes", names)
+    if actions.ndim != 2 or effects.shape != (actions.shape[1], 2) or variances.shape != (2,):
+        shapes = actions.shape, effects.shape, variances.shape
+        raise ValueError(f"{path} must be the archive of susieR's genotypes, got shapes {shapes}")
     return SparseLinearBandit(actions, effects[:, column], math.sqrt(variances[column]))
 
 
@@ -135,7 +142,7 @@ def read_arrays(path: Path, content: str, names: Iterable[str]) -> list[Floats]:
         # Given a path, NumPy leaves a damaged file open.
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
             return [archive[name] for name in names]
-    except (OSError, ValueError, LookupError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise ValueError(f"{path} must be the archive of {content}: {error}") from None
 
 

@@ -94,14 +94,14 @@ def our_walk(prior: str, problem: Problem, starts: Floats, rng: np.random.Genera
     count, groups = len(starts), len(starts) // FOUR
     radii, variances = np.full(count, RADIUS), np.full(count, NOISE**2)
     cloud = smc.placed(problem.target(prior), starts, starts != 0.0, radii, variances)
-    smc.moved(cloud, np.random.default_rng(0), fresh=CHAIN)  # compiled before the clock starts
+    smc.moved(cloud, np.random.default_rng(0), redrawn=CHAIN)  # compiled before the clock starts
 
     def onward(draws: int) -> Chains:
         nonlocal cloud
         rewards, log_truth = np.empty((draws, count, WATCHED)), np.empty((draws, count))
         began = time.process_time()
         for n in range(draws):
-            cloud = smc.moved(cloud, rng, fresh=CHAIN)
+            cloud = smc.moved(cloud, rng, redrawn=CHAIN)
             rewards[n], log_truth[n] = cloud.rewards[:, :WATCHED], cloud.log_truth
         spent = time.process_time() - began
         return Chains(rewards, log_truth, np.full(groups, spent / groups))

@@ -174,12 +174,12 @@ def carry_out(log: Log, asked: Asked, watch: "Watch") -> Sequence[Evaluation | R
         if name not in names and ":" not in name:
             raise ValueError(f"--policy must be module:Class or one of {', '.join(names)}"
                              f"{meant(name, names)}")  # fmt: skip
+    learners = [name for name in asked.policies if name not in NAMED or name in POLICIES]
     for key in asked.settings:
-        owner = key.rpartition(".")[0]
-        if owner and owner not in asked.policies:
-            asked_for = ", ".join(asked.policies)
-            raise ValueError(f"--set POLICY.NAME must be of a policy asked for ({asked_for})"
-                             f"{meant(owner, asked.policies)}")  # fmt: skip
+        owner, dot, _ = key.rpartition(".")
+        if dot and owner not in learners:
+            raise ValueError(f"--set POLICY.NAME must be of a policy that is asked for and learns "
+                             f"({', '.join(learners)}){meant(owner, learners)}")  # fmt: skip
     streams = np.random.SeedSequence(asked.seed).spawn(len(asked.policies))
     minds = [np.random.default_rng(stream) for stream in streams]
     if asked.mode == "rejection":
@@ -220,8 +220,18 @@ def maker(name: str, asked: Asked) -> Callable[[int], Any]:
     try:
         check_settings(family, settings, passed=("dimension",))
     except ValueError as error:
-        raise ValueError(f"{name}: {error}: give settings by --set NAME=VALUE") from None
-    return lambda dimension: family(dimension, **settings)
+        raise ValueError(
+            f"{name}: {error}: give settings by --set NAME=VALUE, or --set POLICY.NAME=VALUE if "
+            "they are not for all"
+        ) from None
+
+    def make(dimension: int) -> Any:
+        try:
+            return family(dimension, **settings)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+
+    return make
 
 
 def as_setting(text: str) -> tuple[str, Any]:

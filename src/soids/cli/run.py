@@ -179,17 +179,25 @@ def warn_of_what_was_there(
     folder: Path, experiment: Experiment, beside: str, console: Console
 ) -> None:
     """Say if the figure of another file, or of more than --quick, is about to be replaced."""
-    last = last_run(folder)
-    if last.get("beside", beside) != beside:
+    last, file = last_run(folder), (experiment.name, beside)
+    if last and (last.get("name"), last.get("beside")) != file and not is_kept(experiment, folder):
         console.print(
-            f"[yellow]{escape(str(folder))} had results of another file of this name: figure, "
-            "report and numbers give way, trials are kept; --out keeps the two apart.[/]"
+            f"[yellow]{escape(str(folder))} had results of another file: report and numbers give "
+            "way, trials are kept; another --out keeps the two apart.[/]"
         )
     elif experiment.quick and not last.get("quick", True):
         console.print(
             "Figure, report and numbers of the whole experiment give way to those of --quick; its "
             "trials are kept, and the command without --quick brings them back."
         )
+
+
+def is_kept(experiment: Experiment, folder: Path) -> bool:
+    """Whether the folder holds the very text of an experiment, wherever its file was then."""
+    try:
+        return (folder / "experiment.toml").read_bytes() == experiment.text.encode()
+    except OSError:
+        return False
 
 
 def play_missing(

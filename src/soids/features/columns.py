@@ -33,7 +33,9 @@ class Column(NamedTuple):
         if value is None:
             return math.nan
         if not is_number(value):
-            raise ValueError(f"column {self.name!r} must hold numbers, got {value!r}")
+            raise ValueError(
+                f"column {self.name!r} must hold numbers, got {value!r}: convert it (float)"
+            )
         return float(value)
 
     def listed(self) -> list[Value]:

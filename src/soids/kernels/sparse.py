@@ -54,7 +54,7 @@ class Luck(NamedTuple):
     coins: Floats  # (M, 2)  which half of the moves of supports, and whether values are mirrored
     arms: Floats  # (M, B)
     rearm: Floats  # (M, 2)
-    rearm_normals: Floats  # (M, n)  n features are active at most
+    rearm_normals: Floats  # (M, n)  n are active at most, before the sweep
     turning: Floats  # (M, ANGLES + 1)  angles, and whether to mirror
     other_normals: Floats  # (M, n)
     flips: Floats  # (M, d)
@@ -193,7 +193,7 @@ def rate_actions(theta, columns, rewards):
 
 
 def sweep(
-    thetas, rewards, radii, powers, stage: Stage, luck: Luck, fresh: float = CLOUD
+    thetas, rewards, radii, powers, stage: Stage, luck: Luck, redrawn: float = CLOUD
 ) -> tuple[Floats, Floats]:
     """The cloud after moves of values and one half of those of supports, and its rewards."""
     thetas, rewards = thetas.copy(), rewards.copy()
@@ -202,13 +202,14 @@ def sweep(
     half_logs = HALF_LOG_2PI - 0.5 * np.log(np.maximum(least, 1e-300))
     cost = PASSES * sum(stage.columns.shape)
     by_rows(
-        sweep_rows, cost, len(thetas), thetas, rewards, radii, powers, half_logs, stage, luck, fresh
-    )
+        sweep_rows, cost, len(thetas), thetas, rewards, radii, powers, half_logs, stage, luck,
+        redrawn,
+    )  # fmt: skip
     return thetas, rewards
 
 
 @njit(cache=True, nogil=True)
-def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, luck, fresh):
+def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, luck, redrawn):
     """Move some particles."""
     gram = opened(stage.gram, start, stop, len(thetas))
     columns, starts, tilts = stage.columns, stage.starts, stage.tilts
@@ -222,7 +223,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
         slopes = power * stage.moment - stage.drift + pull
         active = support(theta)
         factor, pinned = precision_factor(active, power, gram, slab_precision)
-        if active.size > 0 and pinned and luck.coins[m, 1] < fresh:
+        if active.size > 0 and pinned and luck.coins[m, 1] < redrawn:
             menu = min(int(luck.rearm[m, 0] * tilts.size), tilts.size - 1)
             first, last, arm, tilt = 0, 0, 0, 0.0
             if menu >= 0:

@@ -15,7 +15,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
@@ -137,7 +137,7 @@ def json_lines(path: Path, *, skip_torn: bool = False) -> Iterator[tuple[int, di
             elif skip_torn:
                 return
             else:
-                why = 'the last line is cut off: remove it, or read with torn="skip" (--torn skip)'
+                why = 'the last line is cut off: remove it, or read with torn "skip"'
             raise wrong(path.name, "line", number, why) from None
         if not isinstance(record, dict):
             raise wrong(
@@ -180,8 +180,11 @@ class LogWriter:
                 self._write(self.header.described())
             else:
                 self.header, self.joiner = continued(self.path, self.header)
+        except BlockingIOError:
+            self.file.close()  # the claim is not ours to release
+            raise
         except BaseException:
-            self.file.close()
+            let_go(self.file)
             raise
 
     def decide(
@@ -246,13 +249,13 @@ class LogWriter:
         try:
             os.ftruncate(self.file.fileno(), size)
         except OSError:
-            self.file.close()
+            let_go(self.file)
 
     def close(self) -> None:
         """Make what was written last, and let go of the file."""
         if not self.file.closed:
             os.fsync(self.file.fileno())
-            self.file.close()
+            let_go(self.file)
 
     def __enter__(self) -> "LogWriter":
         return self
@@ -275,6 +278,14 @@ def take(file: IO[bytes]) -> None:
         return
 
 
+def let_go(file: IO[bytes]) -> None:
+    """Release the claim, also for children that were forked meanwhile, and close the file."""
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_UN)
+    file.close()
+
+
 def plain(value: Any) -> Any:
     """Arrays as lists."""
     return value.tolist() if hasattr(value, "tolist") else value
@@ -295,7 +306,10 @@ def continued(path: Path, header: Header) -> tuple[Header, Joiner]:
             is_first = contents.header is None
             contents.take(record, line)
         if is_first and json.dumps(as_header(record).described()) != json.dumps(header.described()):
-            raise ValueError(f"{path.name} has another header: begin a new file")
+            raise ValueError(
+                f"{path.name} has another header: name the sets= and the dimension= that it was "
+                "begun with, or begin a new file"
+            )
     if is_torn or contents.header is None:
         raise ValueError(f"{path.name} ends in a torn line: remove it, or begin a new file")
     with located(path.name, "line", 0):

@@ -4,6 +4,7 @@ The log is read several times and never held: of each round a few numbers stay i
 log that grows meanwhile is read as far as it went at first.
 """
 
+import math
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -159,22 +160,26 @@ class Tally:
     """What is kept of the rounds for one target."""
 
     def __init__(self) -> None:
-        self.weights, self.unseen = array("d"), array("d")
+        self.weights = array("d")
+        self.unseen = array("d")  # not a number where the log does not say what it never does
         self.predicted, self.expected = array("d"), array("d")
         self.whole = True  # the masses of all actions are known in every round
 
     def note(self, entry: Entry, masses: Floats | float, promised: Floats | None) -> None:
         """Add a round."""
-        if not isinstance(masses, np.ndarray):
-            self.whole = False
-            self.weights.append(masses / entry.propensity)
-            return
-        self.weights.append(float(masses[entry.chosen]) / entry.propensity)
-        if entry.probabilities is not None:
-            self.unseen.append(float(masses[entry.probabilities == 0.0].sum()))
-        if promised is not None:
+        whole = masses if isinstance(masses, np.ndarray) else None
+        chosen = float(masses if whole is None else whole[entry.chosen])
+        self.weights.append(chosen / entry.propensity)
+        if whole is not None and entry.probabilities is not None:
+            self.unseen.append(float(whole[entry.probabilities == 0.0].sum()))
+        elif entry.propensity >= 1.0 - ROUNDING:  # nothing is left for all the others
+            self.unseen.append(1.0 - chosen)
+        else:
+            self.unseen.append(math.nan)
+        self.whole = self.whole and whole is not None
+        if whole is not None and promised is not None:
             self.predicted.append(float(promised[entry.chosen]))
-            self.expected.append(float(masses @ promised))
+            self.expected.append(float(whole @ promised))
 
     def report(
         self,
@@ -187,8 +192,9 @@ class Tally:
     ) -> Report:
         """What the rounds say of the target."""
         weights = np.frombuffer(self.weights)
-        complete = len(self.unseen) == len(weights)
-        seen = overlap(weights, np.frombuffer(self.unseen) if complete else None)
+        unseen = np.frombuffer(self.unseen)
+        says = not np.isnan(unseen).any() or np.nansum(unseen) > 0.0
+        seen = overlap(weights, np.nan_to_num(unseen) if says else None)
         doubts = seen.doubts(floor)
         estimates = [ips(weights, rewards, confidence), snips(weights, rewards, confidence)]
         remarks = []

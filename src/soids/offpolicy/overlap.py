@@ -25,7 +25,7 @@ class Overlap(NamedTuple):
     mean_weight: float  # 1, but for luck, if the log goes wherever the target does
     mean_weight_error: float
     unused: float  # share of rounds with weight 0
-    unseen: float | None  # mean mass of the target on actions that the log gives probability 0
+    unseen: float | None  # mean mass of the target where the log is known to have probability 0
     unseen_rounds: float | None  # share of rounds with such mass; None: the log does not say
 
     def doubts(self, floor: float = FLOOR) -> list[str]:

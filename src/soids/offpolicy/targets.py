@@ -48,8 +48,8 @@ def told(entry: Entry) -> Floats | float:
     """The policy whose probabilities the log has as its target."""
     if entry.target is None:
         raise ValueError(
-            "target must be there to be evaluated: name the field with its probabilities, by "
-            "--probabilities or target="
+            "target must be there to be evaluated: a field of that name, or the one that is named "
+            "as such, holds its probabilities"
         )
     return entry.target
 

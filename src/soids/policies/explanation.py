@@ -53,11 +53,13 @@ def explain(decision: Decision, belief: Belief, names: Sequence[str] | None = No
     gain = 0.5 * float(variance[index]) / belief.noise() ** 2
     exploring = bool(regret[index] > regret[safest])
     features = contributions(decision.action, particles.mean(), particles.inclusion())
+    if names is None:
+        names = [f"feature {column}" for column in range(len(decision.action))]
     spokesmen = ", ".join(
-        f"{f'feature {f.column}' if names is None else names[f.column]} "
-        f"({f.contribution:+.3g}, matters with probability {f.inclusion:.2f})"
-        for f in features[:SPOKESMEN]
-        if abs(f.contribution) >= AUDIBLE * abs(features[0].contribution)
+        f"{names[one.column]} ({one.contribution:+.3g}, matters with probability "
+        f"{one.inclusion:.2f})"
+        for one in features[:SPOKESMEN]
+        if abs(one.contribution) >= AUDIBLE * abs(features[0].contribution)
     )
     costs = (
         f"exploring: {regret[index] - regret[safest]:.3g} more regret than the safest action"

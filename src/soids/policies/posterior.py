@@ -223,7 +223,7 @@ class PosteriorPolicy(ABC):
         rewards, weights = belief.rewards_on(menu), belief.particles().weights
         regret, gain = GAINS[self.gain](rewards, weights)
         unit, old = belief.noise(), self.memory
-        elsewhere = partial(self._elsewhere, belief, weights)
+        elsewhere = partial(self._elsewhere, belief, weights, old.recent)
         mixture = self._mixture(Outlook(menu, rewards, weights, regret, gain, unit, elsewhere))
         index = mixture.draw(rng.random())
         paid, learned = mixture.mean(regret), mixture.mean(gain) / unit**2
@@ -262,9 +262,10 @@ class PosteriorPolicy(ABC):
     def _mixture(self, outlook: Outlook) -> Mixture:
         """The distribution over actions to draw from."""
 
-    def _elsewhere(self, belief: Belief, weights: Floats) -> tuple[tuple[Floats, Floats], ...]:
+    def _elsewhere(
+        self, belief: Belief, weights: Floats, recent: tuple[Menu, ...]
+    ) -> tuple[tuple[Floats, Floats], ...]:
         """Regret and gain in the contexts over which the ratio is averaged, besides the last."""
-        recent = self.memory.recent
         menus = {id(menu): menu for menu in recent}  # mostly all differ, or all are one
         if not menus:
             return ()

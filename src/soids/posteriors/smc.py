@@ -225,20 +225,23 @@ def resampled(cloud: Cloud, rng: np.random.Generator) -> Cloud:
 
 
 def moved(
-    cloud: Cloud, rng: np.random.Generator, sweeps: int = 1, fresh: float = sparse.CLOUD
+    cloud: Cloud, rng: np.random.Generator, sweeps: int = 1, redrawn: float = sparse.CLOUD
 ) -> Cloud:
-    """The cloud after some sweeps of moves that leave its target invariant."""
+    """The cloud after some sweeps of moves that leave its target invariant.
+
+    So many of them redraw all values, the others mirror them (``relaxed`` always redraws).
+    """
     target, arms = cloud.target, cloud.arms
     rewards = arms.of(cloud.rewards)
     for _ in range(sweeps):
-        cloud, rewards = swept(cloud, rewards, rng, fresh)
+        cloud, rewards = swept(cloud, rewards, rng, redrawn)
     if arms.indices is not None:
         rewards = all_rewards(cloud.thetas, target.columns)
     return evaluated(cloud._replace(rewards=rewards))
 
 
 def swept(
-    cloud: Cloud, rewards: Floats, rng: np.random.Generator, fresh: float
+    cloud: Cloud, rewards: Floats, rng: np.random.Generator, redrawn: float
 ) -> tuple[Cloud, Floats]:
     """Parameters, radii and noise after one sweep, and the rewards of the arms."""
     target, prior, arms = cloud.target, cloud.target.prior, cloud.arms
@@ -256,7 +259,7 @@ def swept(
         )  # fmt: skip
     else:
         rules = (prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball)
-        active = sizes(cloud.included).max()
+        active = np.count_nonzero(cloud.thetas, axis=1).max()  # before the sweep
         luck = sparse.Luck(
             rng.random((size, 2)), arm_uniforms, rng.random((size, 2)),
             rng.standard_normal((size, active)), rng.random((size, ANGLES + 1)),
@@ -266,7 +269,7 @@ def swept(
         gram = target.gram.roomy(cloud.thetas)
         thetas, rewards = sparse.sweep(
             cloud.thetas, rewards, cloud.radii, powers, sparse.Stage(gram, *stage, *rules), luck,
-            fresh,
+            redrawn,
         )  # fmt: skip
         target.gram.remember(gram)
         included = thetas != 0.0
