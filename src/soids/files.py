@@ -1,8 +1,25 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and archives that may be damaged."""
 
+import io
 import os
 import secrets
+import zipfile
+import zlib
 from pathlib import Path
+
+import numpy as np
+
+UNREADABLE = (  # what a damaged archive may lead to
+    OSError, ValueError, LookupError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile,
+    zlib.error,
+)  # fmt: skip
+
+
+def opened_archive(path: Path) -> "np.lib.npyio.NpzFile":
+    """The arrays in a file, by name; without pickles."""
+    content = io.BytesIO(path.read_bytes())  # given a path, NumPy leaves a damaged file open
+    archive: np.lib.npyio.NpzFile = np.load(content, allow_pickle=False)
+    return archive
 
 
 def write_whole(path: Path, content: bytes) -> None:

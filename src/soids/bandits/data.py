@@ -7,10 +7,8 @@ results say nothing of the machine they come from.
 
 import csv
 import gzip
-import io
 import math
 import os
-import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -25,12 +23,9 @@ from soids.bandits.bandit import Offer, SparseLinearBandit
 from soids.bandits.cases import CaseBandit
 from soids.bandits.drawn import generator
 from soids.features import Encoder
+from soids.files import UNREADABLE, opened_archive
 
 PLACE = "SOIDS_DATA"
-UNREADABLE = (  # what a damaged archive may lead to
-    OSError, ValueError, LookupError, TypeError, EOFError, NotImplementedError, zlib.error,
-    zipfile.BadZipFile,
-)  # fmt: skip
 GENOTYPES = "susie/N3finemapping.npz"
 RIBOFLAVIN = "riboflavin/riboflavin.npz"
 MUSHROOM = "mushroom/mushroom.csv.gz"
@@ -139,8 +134,7 @@ def data_file(name: str) -> Path:
 def read_arrays(path: Path, content: str, names: Iterable[str]) -> list[Floats]:
     """Some arrays of an archive."""
     try:
-        # Given a path, NumPy leaves a damaged file open.
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+        with opened_archive(path) as archive:
             return [archive[name] for name in names]
     except UNREADABLE as error:
         raise ValueError(f"{path} must be the archive of {content}: {error}") from None

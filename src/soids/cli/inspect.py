@@ -18,7 +18,7 @@ from soids.cli.findings import histories, remarks, shown_rounds, tabulate
 from soids.cli.page import page
 from soids.cli.run import reason
 from soids.cli.whereabouts import MANIFEST, played_experiment
-from soids.files import write_whole
+from soids.files import UNREADABLE, write_whole
 from soids.plots import save
 from soids.plots.diagnosis import draw_diagnosis
 from soids.simulation.board import EVERY
@@ -27,7 +27,7 @@ from soids.simulation.feedback import Feedback
 from soids.simulation.play import Trace
 from soids.simulation.provenance import fingerprint
 from soids.simulation.spelling import meant
-from soids.simulation.store import UNREADABLE, Outcome, Store, read_outcome
+from soids.simulation.store import Outcome, Store, read_outcome
 from soids.simulation.trial import Trial
 from soids.simulation.worker import one_thread
 
@@ -96,7 +96,7 @@ def load(path: Path) -> tuple[Trial, Outcome]:
     try:
         recipe, outcome = read_outcome(path)
         return Trial.of(recipe), outcome
-    except (*UNREADABLE, TypeError):
+    except UNREADABLE:
         raise click.BadParameter(
             f"{path} must be the file of a trial (.npz) or a folder that soids run has written",
             param_hint="'RUN'",

@@ -2,22 +2,17 @@
 
 import io
 import json
-import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from soids.files import write_whole
+from soids.files import UNREADABLE, opened_archive, write_whole
 from soids.simulation.play import Trace
 from soids.simulation.trial import Trial
 
 FORMAT = 1
-UNREADABLE = (  # what a damaged archive may lead to
-    OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -67,8 +62,7 @@ class Store:
 
 def read_outcome(path: Path) -> tuple[dict[str, Any], Outcome]:
     """The recipe and the outcome in a file."""
-    content = io.BytesIO(path.read_bytes())  # given a path, NumPy leaves a damaged file open
-    with np.load(content, allow_pickle=False) as archive:
+    with opened_archive(path) as archive:
         description = json.loads(archive["description"].tobytes())
         if description["format"] != FORMAT:
             raise ValueError(f"{path} must have format {FORMAT}, got {description['format']!r}")
