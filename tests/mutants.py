@@ -138,8 +138,8 @@ BUGS = (
     Bug(
         "one context for all",
         "policies/posterior.py",
-        "known[id(menu)] = GAINS[self.gain](np.ascontiguousarray(part), weights)",
-        "known[id(menu)] = GAINS[self.gain](np.ascontiguousarray(parts[0]), weights)",
+        "known[id(menu)] = regret[first:last], gain[first:last]",
+        "known[id(menu)] = regret[: last - first], gain[: last - first]",
         kind="contexts",
     ),
     Bug(

@@ -1,5 +1,7 @@
 """Regret, gain and winners in one pass, against the formulas in NumPy."""
 
+import itertools
+
 import numba
 import numpy as np
 import pytest
@@ -30,6 +32,15 @@ def test_regret_and_gain_are_those_of_the_formulas(count, offset):
     regret, gain = appraisal.regret_and_gain(rewards, weights)
     np.testing.assert_allclose(regret, shortfall(rewards, weights), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(gain, half_variance(rewards, weights), rtol=1e-12, atol=1e-15)
+
+
+def test_menus_are_appraised_each_by_itself():
+    rewards, weights = drawn(sum(COUNTS))
+    starts = np.cumsum([0, *COUNTS])
+    regret, gain = appraisal.regrets_and_gains(rewards, starts, weights)
+    for first, last in itertools.pairwise(starts):
+        alone = appraisal.regret_and_gain(rewards[:, first:last].copy(), weights)
+        np.testing.assert_array_equal((regret[first:last], gain[first:last]), alone)
 
 
 @pytest.mark.parametrize("count", COUNTS)

@@ -65,3 +65,19 @@ def test_compiled_equals_plain(actions, power):
     plain = getattr(edge.best_edge, "py_func", edge.best_edge)
     regret, gain = arrays(actions)
     assert edge.best_edge(regret, gain, power) == plain(regret, gain, power)
+
+
+@given(st.lists(points, min_size=1, max_size=4))
+def test_a_frontier_is_what_no_other_action_of_the_menu_beats(menus):
+    regret, gain = arrays([action for menu in menus for action in menu])
+    starts = np.cumsum([0, *map(len, menus)])
+    kept, begins = edge.frontiers(regret, gain, starts)
+    for menu, (first, last) in enumerate(itertools.pairwise(starts)):
+        found = [(regret[k], gain[k]) for k in kept[begins[menu] : begins[menu + 1]]]
+        unbeaten = {
+            (r, g)
+            for r, g in menus[menu]
+            if not any(x <= r and y >= g and (x, y) != (r, g) for x, y in menus[menu])
+        }
+        assert found == sorted(unbeaten)
+        assert all(first <= k < last for k in kept[begins[menu] : begins[menu + 1]])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numba import config
 from scipy.optimize import brentq
 from scipy.special import expit, softmax
 from scipy.stats import chisquare
@@ -280,6 +281,34 @@ def test_a_glide_keeps_to_its_definition(slab_precision, radius, price):
         free = theta == 0.0
         np.testing.assert_allclose(done.spread[free], afresh.spread[free], rtol=1e-9)
         np.testing.assert_allclose(done.excess[free], afresh.excess[free], atol=1e-9)
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="would take minutes as plain Python")
+def test_glides_beside_many_others_leave_the_law_as_it_was():
+    """Features that know nothing of each other are in with known odds, before and after. With so
+    many others some coordinates do not try; to count oneself among them would lead seven standard
+    errors astray.
+    """
+    rng, d, draws = np.random.default_rng(12), 70, 2000
+    gram, slopes, log_odds = whole(np.eye(d)), 2.0 * rng.standard_normal(d), np.full(d, -0.5)
+    precision = POWER + SLAB
+    log_masses = 0.5 * slopes**2 / precision + 0.5 * math.log(2.0 * math.pi / precision)
+    odds = expit(log_odds + log_masses)
+    assert odds.sum() > 1.3 * joint.FREE
+    before = rng.random((draws, d)) < odds
+    values = slopes / precision + rng.standard_normal((draws, d)) / math.sqrt(precision)
+    thetas = np.where(before, values, 0.0)
+    for theta in thetas:
+        for _ in range(5):
+            done = eliminate(theta, d, POWER, gram, SLAB, slopes)
+            joint.glide(
+                theta, done, POWER, math.inf, 0.0, gram, SLAB, log_odds, 0, rng.random(d)
+            )  # fmt: skip
+    after = thetas != 0.0
+    error = math.sqrt((odds * (1.0 - odds)).sum() / draws)
+    assert after.sum(axis=1).mean() == pytest.approx(odds.sum(), abs=4.0 * error)
+    strays = (after.mean(axis=0) - odds) / np.sqrt(odds * (1.0 - odds) / draws)
+    assert np.abs(strays).max() < 4.5
 
 
 def test_the_empty_support_can_glide_away():

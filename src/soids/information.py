@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from soids.arrays import Floats, Ints
-from soids.kernels.appraisal import regret_and_gain, winners
-from soids.kernels.edge import best_edge
+from soids.kernels.appraisal import regret_and_gain, regrets_and_gains, winners
+from soids.kernels.edge import best_edge, frontiers
 from soids.particles import Particles
 
 
@@ -104,9 +104,13 @@ def half_variance(rewards: Floats, weights: Floats) -> Floats:
     return gain
 
 
-def appraise(rewards: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """``shortfall`` and ``half_variance`` at once, in one pass over the rewards."""
-    return regret_and_gain(rewards, weights)
+def appraise(rewards: Floats, weights: Floats, starts: Ints | None = None) -> tuple[Floats, Floats]:
+    """``shortfall`` and ``half_variance`` at once, in one pass over the rewards; menu by menu where
+    several begin at ``starts`` (B + 1,).
+    """
+    if starts is None:
+        return regret_and_gain(rewards, weights)
+    return regrets_and_gains(rewards, starts, weights)
 
 
 def half_explained_variance(rewards: Floats, weights: Floats) -> Floats:
@@ -195,12 +199,13 @@ def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]
         least = int(np.argmin(regrets[-1]))
         return TwoPoint(least, least, 0.0, information_ratio(float(regrets[-1][least]), 0.0))
 
-    kept = [frontier(regret, gain) for regret, gain in zip(regrets, gains, strict=True)]
-    count, width = len(kept), max(map(len, kept))
-    cost, lesson = np.full((count, width), np.inf), np.zeros((count, width))
-    for row, best in enumerate(kept):
-        cost[row, : len(best)], lesson[row, : len(best)] = regrets[row][best], gains[row][best]
-    rows = np.arange(count)
+    starts = np.cumsum([0, *map(len, regrets)])
+    regret, gain = np.concatenate(regrets), np.concatenate(gains)
+    kept, begins = frontiers(regret, gain, starts)
+    count, sizes = len(regrets), np.diff(begins)
+    rows, places = np.arange(count), np.arange(sizes.max()) < sizes[:, None]
+    cost, lesson = np.full(places.shape, np.inf), np.zeros(places.shape)
+    cost[places], lesson[places] = regret[kept], gain[kept]
 
     def answers(price: float) -> tuple[float, float, int]:
         """Regret and gain of all contexts together at a price, and the action of the last."""
@@ -221,20 +226,8 @@ def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]
     paid = (1.0 - share) * below[0] + share * above[0]
     learned = (1.0 - share) * below[1] + share * above[1]
     ratio = information_ratio(paid / count, learned / count)
-    return TwoPoint(int(kept[-1][below[2]]), int(kept[-1][above[2]]), share, ratio)
-
-
-def frontier(regret: Floats, gain: Floats) -> Ints:
-    """The actions that no other beats in both, by rising regret.
-
-    >>> frontier(np.array([2.0, 1.0, 3.0, 1.0]), np.array([5.0, 1.0, 4.0, 2.0])).tolist()
-    [3, 0]
-    """
-    order = np.lexsort((-gain, regret))
-    ranked = gain[order]
-    richer = np.append(True, ranked[1:] > np.maximum.accumulate(ranked)[:-1])
-    best: Ints = order[richer]
-    return best
+    last = kept[begins[-2] :] - starts[-2]
+    return TwoPoint(int(last[below[2]]), int(last[above[2]]), share, ratio)
 
 
 def greedy(values: Floats) -> Spread:

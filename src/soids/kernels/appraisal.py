@@ -32,6 +32,30 @@ def regret_and_gain(rewards, weights) -> tuple[Floats, Floats]:
     return regret, gain
 
 
+def regrets_and_gains(rewards, starts, weights) -> tuple[Floats, Floats]:
+    """Surrogate regret and gain (N,) of each action, menu by menu."""
+    size, count = rewards.shape
+    regret, gain = np.empty(count), np.empty(count)
+    menus = len(starts) - 1
+    by_rows(appraise_menus, size * count // menus, menus, rewards, starts, weights, regret, gain)
+    return regret, gain
+
+
+@njit(cache=True, nogil=True)
+def appraise_menus(start, stop, rewards, starts, weights, regret, gain):
+    """Write the regret and gain of the actions of some menus."""
+    for menu in range(start, stop):
+        first, last = starts[menu], starts[menu + 1]
+        own, pivots = rewards[:, first:last].copy(), np.empty(weights.size)
+        for m in range(weights.size):
+            pivots[m] = highest(own[m, :BLOCK])
+        blocks = -(-own.shape[1] // BLOCK)
+        short, peaks = regret[first:last], np.empty((blocks, weights.size))
+        appraise_blocks(0, blocks, own, weights, pivots, short, gain[first:last], peaks)
+        if blocks > 1:
+            short += lead(peaks, weights, pivots)
+
+
 @njit(cache=True, nogil=True)
 def appraise_blocks(start, stop, rewards, weights, pivots, regret, gain, peaks):
     """Write what falls short of the pivots, the gain, and the best rewards of some blocks."""

@@ -1,4 +1,4 @@
-"""The search for the two actions between which the least information ratio lies."""
+"""The actions that may hold the least information ratio: two of one menu, or a few of each."""
 
 import numpy as np
 from numba import njit
@@ -38,3 +38,21 @@ def best_edge(regret, gain, power):
         else:
             right = vertex
     return left, right
+
+
+@njit(cache=True)
+def frontiers(regret, gain, starts):
+    """The actions that no other of their menu beats in both, by rising regret (n,), and where those
+    of each menu begin (B + 1,).
+    """
+    kept, begins = np.empty(regret.size, dtype=np.int64), np.zeros_like(starts)
+    for menu in range(starts.size - 1):
+        first, count = starts[menu], begins[menu]
+        for k in first + np.argsort(regret[first : starts[menu + 1]], kind="mergesort"):
+            if count > begins[menu] and gain[k] <= gain[kept[count - 1]]:
+                continue
+            if count == begins[menu] or regret[k] > regret[kept[count - 1]]:
+                count += 1
+            kept[count - 1] = k  # of equal regrets, the one that teaches more
+        begins[menu + 1] = count
+    return kept[: begins[-1]], begins

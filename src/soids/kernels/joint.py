@@ -27,6 +27,7 @@ from soids.kernels.normal import FAR, invert_mass, least_log_mass, log_mass
 
 EXCHANGED = 3  # features at once, at most
 ANGLES = 7  # tried on an ellipse, at most
+FREE = 25  # other active features beside which every coordinate glides; beside more, some do
 MIRRORED = 0.75  # of the states: copies of one particle part, and most errors cancel still
 HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 # A uniform above RARE can only meet a coordinate whose log odds exceed log(RARE): no logarithm
@@ -244,15 +245,21 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
     With ``way`` the answer of the others to a unit of the new coordinate, ``others - way * value``
     is kept fixed instead of ``others``; along that line the conditional is again an atom and one
     Gaussian cut to the ball. Where much played actions pin each value, this is how to move.
-    ``done`` has eliminated the active features, and does so again when they change.
+    ``done`` has eliminated the active features, and does so again when they change: that costs the
+    square of their number, so the more others there are, the fewer coordinates try (how many others
+    there are, no try changes).
     """
     n = np.count_nonzero(theta)
     way = np.empty(log_odds.size)
     values = np.empty(log_odds.size)
     inverse = done.inverse
     for j in range(theta.size):
-        old, u = theta[j], uniforms[j]
-        own = -1
+        old, u, own = theta[j], uniforms[j], -1
+        rest = n - (old != 0.0)
+        if rest > FREE:
+            u *= (rest / FREE) ** 2
+            if u >= 1.0:
+                continue
         if old == 0.0:
             precision, slope = done.spread[j], done.excess[j]
             # A feature that the others all but replace may neither enter nor leave this way.
@@ -282,7 +289,6 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
             for b in range(own, n):
                 for a in range(b + 1):
                     way[a] += precision * inverse[b, own] * inverse[b, a]
-        rest = n - (own >= 0)
         for a in range(n):
             values[a] = theta[done.active[a]]
         if own >= 0:

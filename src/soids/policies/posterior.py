@@ -11,11 +11,12 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Floats, as_count, as_number, as_radius
+from soids.arrays import SMALLEST, Floats, Ints, as_count, as_number, as_radius
 from soids.evidence import SETS, Evidence, Menu
 from soids.information import (
     Mixture,
@@ -36,16 +37,21 @@ from soids.posteriors.smc import Cloud
 from soids.rates import Progress, Rate, as_rate
 
 
-def appraise_conditionally(rewards: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Regret and Hao et al.'s gain of every action."""
-    return shortfall(rewards, weights), half_explained_variance(rewards, weights)
+def appraise_conditionally(
+    rewards: Floats, weights: Floats, starts: Ints | None = None
+) -> tuple[Floats, Floats]:
+    """Regret and Hao et al.'s gain of every action, menu by menu where there are several."""
+    if starts is None:
+        return shortfall(rewards, weights), half_explained_variance(rewards, weights)
+    menus = (rewards[:, first:last] for first, last in pairwise(starts))
+    regrets, gains = zip(*(appraise_conditionally(menu, weights) for menu in menus), strict=True)
+    return np.concatenate(regrets), np.concatenate(gains)
 
 
-GAINS: dict[str, Callable[[Floats, Floats], tuple[Floats, Floats]]] = {  # with the regret
+GAINS: dict[str, Callable[..., tuple[Floats, Floats]]] = {  # with the regret
     "full": appraise,
     "conditional": appraise_conditionally,
 }
-
 
 TOGETHER = 20_000  # actions of other contexts that are rated at once, if there are no more
 
@@ -275,10 +281,10 @@ class PosteriorPolicy(ABC):
             every = group[0]
             if len(group) > 1:
                 every = Menu(np.vstack([menu.actions for menu in group]))
-            ends = np.cumsum([len(menu.actions) for menu in group])[:-1]
-            parts = np.split(belief.rewards_on(every), ends, axis=1)
-            for menu, part in zip(group, parts, strict=True):
-                known[id(menu)] = GAINS[self.gain](np.ascontiguousarray(part), weights)
+            starts = np.cumsum([0, *(len(menu.actions) for menu in group)])
+            regret, gain = GAINS[self.gain](belief.rewards_on(every), weights, starts)
+            for menu, first, last in zip(group, starts, starts[1:], strict=False):
+                known[id(menu)] = regret[first:last], gain[first:last]
         return tuple(known[id(menu)] for menu in recent)
 
     def _learning_rate(self, menu: Menu) -> float:
