@@ -120,6 +120,7 @@ def test_saving_changes_nothing_and_saves_the_same_again(moment, tmp_path):
         {"posterior": "spike_slab", "sparsity": 2, "radius": 3.0, "noise": 0.5},
         {"posterior": Subset(3, sparsity=1, radius=2.0)},
         {"posterior": SpikeSlab(3, slab_variance=4.0)},
+        {"posterior": "spike_slab(slab_variance = 4.0)"},
         {"posterior": Relaxed(3, spike_scale=0.2)},
         {"posterior": Gaussian(3, noise=0.5)},
     ],

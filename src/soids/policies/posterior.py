@@ -32,7 +32,14 @@ from soids.information import (
 from soids.policies.explanation import Explanation, explain
 from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision, Information
-from soids.posteriors import POSTERIORS, Belief, Gaussian, Langevin, Tuning
+from soids.posteriors import (
+    POSTERIORS,
+    Belief,
+    Gaussian,
+    Langevin,
+    Tuning,
+    posterior_called,
+)
 from soids.posteriors.smc import Cloud
 from soids.rates import Progress, Rate, as_rate
 
@@ -56,6 +63,7 @@ GAINS: dict[str, Callable[..., tuple[Floats, Floats]]] = {  # with the regret
 TOGETHER = 20_000  # actions of other contexts that are rated at once, if there are no more
 
 
+TOLD = ("sparsity", "radius", "noise")
 OWN: tuple[type[Any], ...] = tuple(POSTERIORS.values())
 
 
@@ -119,11 +127,12 @@ class PosteriorPolicy(ABC):
     """Choose by a posterior over the parameter; the subclasses only set its two choices.
 
     ``sparsity``, ``radius`` (of an l1 ball that holds the parameter) and ``noise`` (standard
-    deviation) are learned if not told. ``posterior`` is a name or an object with an ``update``
-    method; ``rate`` a name, a number or a function of ``Progress``; ``gain`` is "full" (the
-    paper's) or "conditional" (Hao et al. 2021). Where actions change with the context, optimism
-    sums over the different ``sets`` offered so far, or a uniform sample of so many, and the
-    information ratio is averaged over the last ``contexts``, one being the set on offer alone.
+    deviation) are learned if not told. ``posterior`` is a name, with settings in brackets if need
+    be, or an object with an ``update`` method; ``rate`` a name, a number or a function of
+    ``Progress``; ``gain`` is "full" (the paper's) or "conditional" (Hao et al. 2021). Where actions
+    change with the context, optimism sums over the different ``sets`` offered so far, or a uniform
+    sample of so many, and the information ratio is averaged over the last ``contexts``, one being
+    the set on offer alone.
     With a ``discount`` below one, old rewards count less and less; the guarantees are then void.
     """
 
@@ -204,20 +213,15 @@ class PosteriorPolicy(ABC):
                 raise ValueError(
                     f"posterior must be an object with a method update, got {self.posterior!r}"
                 )
-            for name in ("sparsity", "radius", "noise"):
+            for name in TOLD:
                 if isinstance(self.posterior, OWN) and getattr(self, name) is not None:
                     raise ValueError(
                         f"{name} must be told to the posterior if that is an object, "
                         f"got {getattr(self, name)!r} beside {self.posterior!r}"
                     )
             return self.posterior
-        if self.posterior not in POSTERIORS:
-            names = ", ".join(POSTERIORS)
-            raise ValueError(
-                f"posterior must be an object or one of {names}, got {self.posterior!r}"
-            )
-        family = POSTERIORS[self.posterior]
-        return family(self.dimension, sparsity=self.sparsity, radius=self.radius, noise=self.noise)
+        told = {name: getattr(self, name) for name in TOLD}
+        return posterior_called(self.posterior, self.dimension, **told)
 
     def choose(self, actions: object, rng: np.random.Generator) -> Decision:
         """Choose one of the actions (K, d) on offer."""

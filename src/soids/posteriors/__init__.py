@@ -5,6 +5,7 @@ from typing import Protocol
 from soids.arrays import Floats
 from soids.evidence import Menu
 from soids.particles import Particles
+from soids.posteriors.calling import POSTERIORS, posterior_called
 from soids.posteriors.gaussian import Gaussian
 from soids.posteriors.langevin import Langevin
 from soids.posteriors.relaxed import Relaxed
@@ -23,15 +24,6 @@ class Belief(Protocol):
     def noise(self) -> float: ...
 
 
-POSTERIORS = {
-    "subset": Subset,
-    "broad": Broad,
-    "spike_slab": SpikeSlab,
-    "relaxed": Relaxed,
-    "gaussian": Gaussian,
-    "langevin": Langevin,
-}
-
 __all__ = [
     "POSTERIORS",
     "Belief",
@@ -42,4 +34,5 @@ __all__ = [
     "SpikeSlab",
     "Subset",
     "Tuning",
+    "posterior_called",
 ]

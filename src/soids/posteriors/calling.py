@@ -1,0 +1,45 @@
+"""A posterior by its name, as files and command lines have it."""
+
+import re
+import tomllib
+from dataclasses import fields
+from typing import Any
+
+from soids.posteriors.gaussian import Gaussian
+from soids.posteriors.langevin import Langevin
+from soids.posteriors.relaxed import Relaxed
+from soids.posteriors.spike_slab import SpikeSlab
+from soids.posteriors.subset import Broad, Subset
+
+POSTERIORS: dict[str, type[Any]] = {
+    "subset": Subset,
+    "broad": Broad,
+    "spike_slab": SpikeSlab,
+    "relaxed": Relaxed,
+    "gaussian": Gaussian,
+    "langevin": Langevin,
+}
+
+
+def posterior_called(text: str, dimension: int, **told: Any) -> Any:
+    """The posterior of this name, with settings of its own in brackets, told what the policy was.
+
+    >>> posterior_called("spike_slab(slab_variance = 0.5)", 3, sparsity=1)
+    SpikeSlab(dimension=3, sparsity=1, radius=None, noise=None, slab_variance=0.5)
+    """
+    found = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
+    if found is None or found[1] not in POSTERIORS:
+        names = ", ".join(POSTERIORS)
+        raise ValueError(f"posterior must be an object or one of {names}, got {text!r}")
+    try:
+        settings = tomllib.loads(f"all = {{{found[2] or ''}}}")["all"]
+    except tomllib.TOMLDecodeError:
+        remedy = "spike_slab(slab_variance = 0.5)"
+        raise ValueError(f"posterior must be as {remedy}, got {text!r}") from None
+    name, family = found[1], POSTERIORS[found[1]]
+    own = [field.name for field in fields(family) if field.name not in ("dimension", *told)]
+    for setting in settings:
+        if setting not in own:
+            has = f"has the settings {', '.join(own)}" if own else "has no settings of its own"
+            raise ValueError(f"posterior {name} {has}, got {setting!r}")
+    return family(dimension, **told, **settings)
