@@ -195,12 +195,12 @@ def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]
     >>> minimise_contextual_ratio([dear, cheap], [np.array([0.0, 1.0])] * 2).probability(1)
     1.0
     """
-    if sum(regret.min() for regret in regrets) == 0.0 or max(g.max() for g in gains) < 1e-300:
+    starts = np.cumsum([0, *map(len, regrets)])
+    regret, gain = np.concatenate(regrets), np.concatenate(gains)
+    if np.minimum.reduceat(regret, starts[:-1]).sum() == 0.0 or gain.max() < 1e-300:
         least = int(np.argmin(regrets[-1]))
         return TwoPoint(least, least, 0.0, information_ratio(float(regrets[-1][least]), 0.0))
 
-    starts = np.cumsum([0, *map(len, regrets)])
-    regret, gain = np.concatenate(regrets), np.concatenate(gains)
     kept, begins = frontiers(regret, gain, starts)
     count, sizes = len(regrets), np.diff(begins)
     rows, places = np.arange(count), np.arange(sizes.max()) < sizes[:, None]
