@@ -1,6 +1,7 @@
 """Features: blocks by hand, columns of every kind of table, and an encoder that survives JSON."""
 
 import json
+import warnings
 from datetime import date
 
 import numpy as np
@@ -284,3 +285,16 @@ def test_columns_that_are_not_asked_for_may_hold_anything():
 
 def test_a_text_that_stands_for_nothing_is_not_its_letters():
     assert Encoder.fit({"sex": ["f", "NA", "m"]}, missing="NA").names[-1] == "sex missing"
+
+
+def test_numbers_that_come_as_texts_are_pointed_out():
+    with pytest.warns(UserWarning, match="'age' holds numbers as texts, so each of 3 .*float"):
+        Encoder.fit({"age": ["61", "75", None, "48.5"], "sex": ["f", "m", "f", "f"]})
+
+
+@pytest.mark.parametrize("ages", [["61", "75", "old"], ["0", "1", "0"], [61, 75, 48]])
+def test_other_columns_are_taken_without_a_word(ages):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Encoder.fit({"age": ages})
+        Encoder.fit({"age": ["61", "75", "48"]}, categorical=["age"])

@@ -130,3 +130,16 @@ def as_value(value: Any, name: str, missing: Collection[str]) -> Value:
 def is_number(value: Value) -> bool:
     """Whether this is a number; True and False are categories."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_numeral(text: str) -> bool:
+    """Whether a text reads as a number.
+
+    >>> is_numeral("6.5"), is_numeral("six")
+    (True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

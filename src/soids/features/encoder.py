@@ -4,6 +4,7 @@ Numbers are standardised, categories become one column each, and what is missing
 beside a column that says so. What was learned of the data fits into JSON.
 """
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -13,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from soids.arrays import Floats, as_count, as_flag, as_number, check_moderate
-from soids.features.columns import Column, Value, read_columns
+from soids.features.columns import Column, Value, is_numeral, read_columns
 
 Unknown = Literal["zeros", "error"]
 Sparse = csr_array[Any, tuple[int, int]]
@@ -192,8 +193,22 @@ def kinds_of(
         if name in categorical:
             raise ValueError(f"column {name!r} must be numeric or categorical, not both")
     if not numeric and not categorical:
+        for column in found.values():
+            warn_of_numerals(column)
         return {name: column.is_numeric() for name, column in found.items()}
     return {name: name in numeric for name in found if name in numeric or name in categorical}
+
+
+def warn_of_numerals(column: Column) -> None:
+    """Say so if texts that nobody called categories are all numbers, as a file is read."""
+    texts = {value for value in column.listed() if value is not None}
+    if len(texts) > 2 and all(isinstance(text, str) and is_numeral(text) for text in texts):
+        warnings.warn(
+            f"column {column.name!r} holds numbers as texts, so each of {len(texts)} becomes a "
+            "category: convert it (float), or name the columns (numeric, categorical)",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def fit_numeric(column: Column) -> Numeric:
