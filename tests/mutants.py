@@ -94,6 +94,12 @@ BUGS = (
         "        if own < 0 and rest >= floor and low <= 0.0 <= high:",
     ),
     Bug(
+        "oneself counted among the others of a glide",
+        "kernels/joint.py",
+        "u *= (rest / FREE) ** 2",
+        "u *= (n / FREE) ** 2",
+    ),
+    Bug(
         "too sure that a feature stays",
         "kernels/normal.py",
         "precision * value / 6.0",

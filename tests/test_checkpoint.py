@@ -134,6 +134,7 @@ def test_settings_survive(told, tmp_path):
     policy = load(tmp_path / "policy")
     assert type(policy) is Thompson
     assert {name: getattr(policy, name) for name in settings} == settings
+    assert policy.model == Thompson(3, **settings).model
 
 
 @pytest.mark.parametrize(

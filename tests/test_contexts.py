@@ -7,9 +7,10 @@ from scipy.optimize import minimize
 
 from judging import Z, assert_exact, evidence_of, scene
 from oracles import enumerate_subset_posterior
-from soids import SOIDS, SparseIDS, Thompson, load, save
+from soids import SOIDS, SparseIDS, Thompson, information, load, save
 from soids.evidence import Evidence, Menu, lot_of
 from soids.information import minimise_contextual_ratio, minimise_ratio
+from soids.kernels.edge import frontiers
 from soids.policies import posterior
 from soids.posteriors import Subset, Tuning
 from soids.posteriors.target import Target
@@ -174,6 +175,22 @@ def test_with_one_context_it_is_the_plain_ratio(seed):
     assert one.ratio == pytest.approx(plain.ratio, rel=1e-9)
     laws = [[law.probability(k) for k in range(6)] for law in (one, plain)]
     assert laws[0] == pytest.approx(laws[1], abs=1e-6)
+
+
+def test_a_menu_that_comes_back_is_looked_at_once(monkeypatch):
+    seen, rng = [], np.random.default_rng(3)
+    pairs = [(rng.uniform(0.1, 1.0, 5), rng.uniform(0.0, 1.0, 5)) for _ in range(3)]
+    come = [pairs[k] for k in (0, 1, 0, 2, 1, 0)]
+    copied = [(regret.copy(), gain.copy()) for regret, gain in come]
+    apart = minimise_contextual_ratio(*zip(*copied, strict=True))
+
+    def watched(regret, gain, starts):
+        seen.append(len(regret))
+        return frontiers(regret, gain, starts)
+
+    monkeypatch.setattr(information, "frontiers", watched)
+    assert minimise_contextual_ratio(*zip(*come, strict=True)) == apart
+    assert seen == [15]
 
 
 def test_information_is_bought_where_it_is_cheap():

@@ -78,7 +78,8 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
     for threads in (1, 2):
         numba.set_num_threads(threads)
         found = appraisal.regret_and_gain(rewards, weights)
-        answers.append((*found, appraisal.winners(rewards, actions)))
+        apart = appraisal.regrets_and_gains(rewards, np.array([0, 700, 703, 5000]), weights)
+        answers.append((*found, *apart, appraisal.winners(rewards, actions)))
     numba.set_num_threads(before)
     for one, other in zip(*answers, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -96,9 +97,15 @@ def test_compiled_equals_plain(monkeypatch):
     rewards, weights = drawn(700)
     actions = np.random.default_rng(1).integers(0, 2, (700, 3)).astype(float)
     ties = np.round(rewards)
-    compiled = *appraisal.regret_and_gain(rewards, weights), appraisal.winners(ties, actions)
-    for name in ("appraise_blocks", "lead", "winner_rows", "has_fewer"):
+
+    def answers():
+        yield from appraisal.regret_and_gain(rewards, weights)
+        yield from appraisal.regrets_and_gains(rewards, np.array([0, 3, 700]), weights)
+        yield appraisal.winners(ties, actions)
+
+    compiled = list(answers())
+    for name in ("appraise_blocks", "appraise_menus", "lead", "winner_rows", "has_fewer"):
         monkeypatch.setattr(appraisal, name, plain(getattr(appraisal, name)))
-    interpreted = *appraisal.regret_and_gain(rewards, weights), appraisal.winners(ties, actions)
+    interpreted = list(answers())
     for one, other in zip(compiled, interpreted, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-13)

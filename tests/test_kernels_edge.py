@@ -81,3 +81,12 @@ def test_a_frontier_is_what_no_other_action_of_the_menu_beats(menus):
         }
         assert found == sorted(unbeaten)
         assert all(first <= k < last for k in kept[begins[menu] : begins[menu + 1]])
+
+
+@given(st.lists(points, min_size=1, max_size=3))
+def test_compiled_frontiers_equal_plain_ones(menus):
+    regret, gain = arrays([action for menu in menus for action in menu])
+    starts = np.cumsum([0, *map(len, menus)])
+    compiled, plain = edge.frontiers, getattr(edge.frontiers, "py_func", edge.frontiers)
+    for one, other in zip(*(make(regret, gain, starts) for make in (compiled, plain)), strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -11,7 +11,7 @@ from soids import FGTS, SOIDS, SparseIDS, SparseLinearBandit, Thompson, play
 from soids.evidence import Menu
 from soids.information import half_explained_variance, half_variance, minimise_ratio, shortfall
 from soids.particles import Particles
-from soids.posteriors import POSTERIORS, SpikeSlab, Subset
+from soids.posteriors import POSTERIORS, Gaussian, SpikeSlab, Subset
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*relaxed posterior:RuntimeWarning")
 
@@ -237,3 +237,9 @@ def test_asking_changes_no_later_choice(posterior):
         curious.observe(theirs, float(t % 3))
         curious.explain(theirs)
         assert np.array_equal(curious.inclusion(), curious.inclusion())
+
+
+def test_a_posterior_by_name_has_its_own_settings_and_what_the_policy_was_told():
+    named = SOIDS(4, sparsity=2, noise=0.5, posterior=" spike_slab( slab_variance = 2 ) ")
+    assert named.model == SpikeSlab(4, sparsity=2, noise=0.5, slab_variance=2)
+    assert SOIDS(4, posterior="gaussian(empirical = true)").model == Gaussian(4, empirical=True)

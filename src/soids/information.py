@@ -105,8 +105,8 @@ def half_variance(rewards: Floats, weights: Floats) -> Floats:
 
 
 def appraise(rewards: Floats, weights: Floats, starts: Ints | None = None) -> tuple[Floats, Floats]:
-    """``shortfall`` and ``half_variance`` at once, in one pass over the rewards; menu by menu where
-    several begin at ``starts`` (B + 1,).
+    """``shortfall`` and ``half_variance`` at once; menu by menu where several lie side by side, one
+    from each of ``starts`` (B + 1,) to the next.
     """
     if starts is None:
         return regret_and_gain(rewards, weights)
@@ -195,17 +195,25 @@ def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]
     >>> minimise_contextual_ratio([dear, cheap], [np.array([0.0, 1.0])] * 2).probability(1)
     1.0
     """
-    starts = np.cumsum([0, *map(len, regrets)])
-    regret, gain = np.concatenate(regrets), np.concatenate(gains)
-    if np.minimum.reduceat(regret, starts[:-1]).sum() == 0.0 or gain.max() < 1e-300:
-        least = int(np.argmin(regrets[-1]))
-        return TwoPoint(least, least, 0.0, information_ratio(float(regrets[-1][least]), 0.0))
+    # A menu that comes back is the same object, and looked at once.
+    menus = {
+        (id(regret), id(gain)): (regret, gain) for regret, gain in zip(regrets, gains, strict=True)
+    }
+    regret, gain = (np.concatenate(parts) for parts in zip(*menus.values(), strict=True))
+    starts = np.cumsum([0, *(len(one) for one, _ in menus.values())])
+    least = np.minimum.reduceat(regret, starts[:-1])
+    if least.max() == 0.0 or gain.max() < 1e-300:
+        safest = int(np.argmin(regrets[-1]))
+        return TwoPoint(safest, safest, 0.0, information_ratio(float(regrets[-1][safest]), 0.0))
 
     kept, begins = frontiers(regret, gain, starts)
-    count, sizes = len(regrets), np.diff(begins)
-    rows, places = np.arange(count), np.arange(sizes.max()) < sizes[:, None]
-    cost, lesson = np.full(places.shape, np.inf), np.zeros(places.shape)
-    cost[places], lesson[places] = regret[kept], gain[kept]
+    sizes = np.diff(begins)
+    filled = np.arange(sizes.max()) < sizes[:, None]
+    cost, lesson = np.full(filled.shape, np.inf), np.zeros(filled.shape)
+    cost[filled], lesson[filled] = regret[kept], gain[kept]
+    places = dict(zip(menus, range(len(menus)), strict=True))
+    met = [places[id(one), id(other)] for one, other in zip(regrets, gains, strict=True)]
+    count, rows, cost, lesson = len(met), np.arange(len(met)), cost[met], lesson[met]
 
     def answers(price: float) -> tuple[float, float, int]:
         """Regret and gain of all contexts together at a price, and the action of the last."""
@@ -226,7 +234,7 @@ def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]
     paid = (1.0 - share) * below[0] + share * above[0]
     learned = (1.0 - share) * below[1] + share * above[1]
     ratio = information_ratio(paid / count, learned / count)
-    last = kept[begins[-2] :] - starts[-2]
+    last = kept[begins[met[-1]] :] - starts[met[-1]]
     return TwoPoint(int(last[below[2]]), int(last[above[2]]), share, ratio)
 
 

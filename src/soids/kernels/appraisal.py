@@ -34,9 +34,10 @@ def regret_and_gain(rewards, weights) -> tuple[Floats, Floats]:
 
 def regrets_and_gains(rewards, starts, weights) -> tuple[Floats, Floats]:
     """Surrogate regret and gain (N,) of each action, menu by menu."""
-    size, count = rewards.shape
+    menus, (size, count) = len(starts) - 1, rewards.shape
+    if menus == 1:  # which may be large: threads share it, and nothing is copied
+        return regret_and_gain(rewards, weights)
     regret, gain = np.empty(count), np.empty(count)
-    menus = len(starts) - 1
     by_rows(appraise_menus, size * count // menus, menus, rewards, starts, weights, regret, gain)
     return regret, gain
 
@@ -46,7 +47,7 @@ def appraise_menus(start, stop, rewards, starts, weights, regret, gain):
     """Write the regret and gain of the actions of some menus."""
     for menu in range(start, stop):
         first, last = starts[menu], starts[menu + 1]
-        own, pivots = rewards[:, first:last].copy(), np.empty(weights.size)
+        own, pivots = rewards[:, first:last].copy(), np.empty(weights.size)  # rows without gaps
         for m in range(weights.size):
             pivots[m] = highest(own[m, :BLOCK])
         blocks = -(-own.shape[1] // BLOCK)

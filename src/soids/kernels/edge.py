@@ -42,8 +42,14 @@ def best_edge(regret, gain, power):
 
 @njit(cache=True)
 def frontiers(regret, gain, starts):
-    """The actions that no other of their menu beats in both, by rising regret (n,), and where those
-    of each menu begin (B + 1,).
+    """The actions that matter at some price of information, and where those of each menu begin.
+
+    Of every menu, by rising regret, those that teach more than all that cost no more; of equals the
+    first.
+
+    >>> regret, gain = np.array([2.0, 1.0, 3.0, 1.0]), np.array([5.0, 1.0, 4.0, 2.0])
+    >>> [found.tolist() for found in frontiers(regret, gain, np.array([0, 4]))]
+    [[3, 0], [0, 2]]
     """
     kept, begins = np.empty(regret.size, dtype=np.int64), np.zeros_like(starts)
     for menu in range(starts.size - 1):
@@ -51,8 +57,8 @@ def frontiers(regret, gain, starts):
         for k in first + np.argsort(regret[first : starts[menu + 1]], kind="mergesort"):
             if count > begins[menu] and gain[k] <= gain[kept[count - 1]]:
                 continue
-            if count == begins[menu] or regret[k] > regret[kept[count - 1]]:
-                count += 1
-            kept[count - 1] = k  # of equal regrets, the one that teaches more
+            if count == begins[menu] or regret[k] != regret[kept[count - 1]]:
+                count += 1  # else it takes the place of one that costs the same
+            kept[count - 1] = k
         begins[menu + 1] = count
     return kept[: begins[-1]], begins

@@ -245,9 +245,9 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
     With ``way`` the answer of the others to a unit of the new coordinate, ``others - way * value``
     is kept fixed instead of ``others``; along that line the conditional is again an atom and one
     Gaussian cut to the ball. Where much played actions pin each value, this is how to move.
-    ``done`` has eliminated the active features, and does so again when they change: that costs the
-    square of their number, so the more others there are, the fewer coordinates try (how many others
-    there are, no try changes).
+    ``done`` has eliminated the active features, and does so again when they change, at a cost of
+    their number times d. The more others there are, the fewer coordinates try: a try never changes
+    how many others there are, so the law is kept.
     """
     n = np.count_nonzero(theta)
     way = np.empty(log_odds.size)

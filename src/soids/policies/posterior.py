@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -55,14 +55,16 @@ def appraise_conditionally(
     return np.concatenate(regrets), np.concatenate(gains)
 
 
-GAINS: dict[str, Callable[..., tuple[Floats, Floats]]] = {  # with the regret
-    "full": appraise,
-    "conditional": appraise_conditionally,
-}
+class Appraisal(Protocol):
+    """Regret and gain (N,) from the rewards (M, N) of weighted parameters."""
 
+    def __call__(
+        self, rewards: Floats, weights: Floats, starts: Ints | None = None
+    ) -> tuple[Floats, Floats]: ...
+
+
+GAINS: dict[str, Appraisal] = {"full": appraise, "conditional": appraise_conditionally}
 TOGETHER = 20_000  # actions of other contexts that are rated at once, if there are no more
-
-
 TOLD = ("sparsity", "radius", "noise")
 OWN: tuple[type[Any], ...] = tuple(POSTERIORS.values())
 
@@ -287,7 +289,7 @@ class PosteriorPolicy(ABC):
                 every = Menu(np.vstack([menu.actions for menu in group]))
             starts = np.cumsum([0, *(len(menu.actions) for menu in group)])
             regret, gain = GAINS[self.gain](belief.rewards_on(every), weights, starts)
-            for menu, first, last in zip(group, starts, starts[1:], strict=False):
+            for menu, (first, last) in zip(group, pairwise(starts), strict=True):
                 known[id(menu)] = regret[first:last], gain[first:last]
         return tuple(known[id(menu)] for menu in recent)
 

@@ -1,6 +1,5 @@
 """A posterior by its name, as files and command lines have it."""
 
-import re
 import tomllib
 from dataclasses import fields
 from typing import Any
@@ -27,18 +26,22 @@ def posterior_called(text: str, dimension: int, **told: Any) -> Any:
     >>> posterior_called("spike_slab(slab_variance = 0.5)", 3, sparsity=1)
     SpikeSlab(dimension=3, sparsity=1, radius=None, noise=None, slab_variance=0.5)
     """
-    found = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text)
-    if found is None or found[1] not in POSTERIORS:
+    name, bracket, inside = (part.strip() for part in text.partition("("))
+    if name not in POSTERIORS:
         names = ", ".join(POSTERIORS)
         raise ValueError(f"posterior must be an object or one of {names}, got {text!r}")
     try:
-        settings = tomllib.loads(f"all = {{{found[2] or ''}}}")["all"]
-    except tomllib.TOMLDecodeError:
+        if bracket and (not inside.endswith(")") or set(inside) & set("{}#")):
+            raise ValueError
+        settings = tomllib.loads(f"all = {{{inside[:-1]}}}")["all"]
+    except (ValueError, RecursionError):
         remedy = "spike_slab(slab_variance = 0.5)"
         raise ValueError(f"posterior must be as {remedy}, got {text!r}") from None
-    name, family = found[1], POSTERIORS[found[1]]
+    family = POSTERIORS[name]
     own = [field.name for field in fields(family) if field.name not in ("dimension", *told)]
     for setting in settings:
+        if setting in told:
+            raise ValueError(f"{setting} must be told to the policy, got it in {text!r}")
         if setting not in own:
             has = f"has the settings {', '.join(own)}" if own else "has no settings of its own"
             raise ValueError(f"posterior {name} {has}, got {setting!r}")
