@@ -249,3 +249,14 @@ def test_what_a_world_does_not_know_cannot_be_told():
     }
     with pytest.raises(ValueError, match=r"policies\.A: told must be one of .* 'reward_bound'"):
         parse_experiment(table, "contextual").check()
+
+
+@pytest.mark.parametrize("wrong", [{"horizon": 0}, {"seeds": "3"}])
+def test_quick_does_not_hide_what_is_wrong_with_the_rest(wrong):
+    table = {
+        "horizon": 10, "seeds": 2, "bandit": {"family": "paper", "dimension": 20},
+        "policies": {"A": {"policy": "uniform"}}, "quick": {"horizon": 5, "seeds": 1},
+    }  # fmt: skip
+    parse_experiment(table, "name", quick=True)
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        parse_experiment({**table, **wrong}, "name", quick=True)

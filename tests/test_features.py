@@ -292,6 +292,13 @@ def test_numbers_that_come_as_texts_are_pointed_out():
         Encoder.fit({"age": ["61", "75", None, "48.5"], "sex": ["f", "m", "f", "f"]})
 
 
+def test_numbers_beside_texts_are_pointed_out():
+    with pytest.warns(
+        UserWarning, match="'age' holds numbers beside 'n/a', so each of 3 .*missing"
+    ):
+        Encoder.fit({"age": [61, 75, "n/a"]})
+
+
 @pytest.mark.parametrize("ages", [["61", "75", "old"], ["0", "1", "0"], [61, 75, 48]])
 def test_other_columns_are_taken_without_a_word(ages):
     with warnings.catch_warnings():

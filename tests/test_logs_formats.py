@@ -17,6 +17,7 @@ from soids.logs import (
     read_log,
     write_parquet,
 )
+from soids.offpolicy import NAMED, evaluate
 
 
 @pytest.fixture
@@ -356,3 +357,23 @@ def test_columns_must_exist(frames):
         FrameLog(frame, chosen="arm")
     with pytest.raises(ValueError, match="chosen must name a column when actions are given"):
         FrameLog(frame, actions=2)
+
+
+def test_labels_may_be_listed_so_that_what_was_never_shown_counts(frames):
+    frame = frames({"item": ["a", "b"] * 200, "p": [0.5] * 400, "click": [0, 1] * 200})
+    columns = {"reward": "click", "propensity": "p", "chosen": "item"}
+    occurring, listed = FrameLog(frame, **columns), FrameLog(frame, **columns, actions=[*"abc"])
+    assert [next(iter(log)).offered for log in (occurring, listed)] == [2, 3]
+    found = evaluate(listed, [NAMED["uniform"]])
+    assert "weights average 0.667" in str(found)
+    assert not found.reliable
+    with pytest.raises(ValueError, match="row 2: chosen must be one of a, c, got 'b'"):
+        FrameLog(frame, **columns, actions=["a", "c"])
+
+
+def test_whole_numbers_are_indices_and_a_gap_among_them_is_asked_about(frames):
+    frame = frames({"item": [0, 3, 1], "p": [0.5] * 3, "click": [0, 1, 1]})
+    columns = {"reward": "click", "propensity": "p", "chosen": "item"}
+    with pytest.raises(ValueError, match=r"indices from 0 on, got 3 of 0\.\.3: .*actions="):
+        FrameLog(frame, **columns)
+    assert [entry.chosen for entry in FrameLog(frame, **columns, actions=4)] == [0, 3, 1]

@@ -25,6 +25,38 @@ def test_a_log_is_continued(path):
         LogWriter(path, sets={"home": np.eye(3)})
 
 
+def test_a_log_goes_on_with_the_header_that_it_has(path):
+    with LogWriter(path, sets={"home": np.eye(2)}) as log:
+        log.decide("a", actions="home", chosen=0, propensity=0.5, reward=1.0)
+    with LogWriter(path) as log:
+        log.decide("b", actions="home", chosen=1, propensity=0.5, reward=1.0)
+        with pytest.raises(ValueError, match="dimension 2"):
+            log.decide("c", actions=np.eye(3), chosen=0, propensity=0.5)
+    assert [entry.chosen for entry in JsonLog(path)] == [0, 1]
+
+
+@pytest.mark.parametrize("left", [1, 20, 200_000])
+def test_an_unfinished_line_is_taken_back(path, left):
+    with LogWriter(path) as log:
+        log.decide("a", actions=2, chosen=0, propensity=0.5, reward=1.0)
+    before = path.read_bytes()
+    unfinished = b'{"id": "b", "count": 2, "chosen": 1, "propensity": 0.5, "reward": 1}'
+    path.write_bytes(before + (unfinished + b" " * left)[: max(left, 68)])
+    with pytest.warns(RuntimeWarning, match="bytes of an unfinished line: taken back"):
+        LogWriter(path).close()
+    assert path.read_bytes() == before
+    with LogWriter(path) as log:
+        log.decide("b", actions=2, chosen=0, propensity=0.5)
+
+
+@pytest.mark.parametrize("content", [b"no log\nunfinished", b"unfinished", b'{"a": 1}\n{"b'])
+def test_what_is_no_log_is_left_alone(path, content):
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"log\.jsonl"):
+        LogWriter(path)
+    assert path.read_bytes() == content
+
+
 def test_a_line_is_there_as_soon_as_it_is_written(path):
     log = LogWriter(path)
     log.decide("a", actions=2, chosen=0, propensity=0.5, reward=1.0)

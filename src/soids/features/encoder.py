@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from soids.arrays import Floats, as_count, as_flag, as_number, check_moderate
-from soids.features.columns import Column, Value, is_numeral, read_columns
+from soids.features.columns import Column, Value, is_number, is_numeral, read_columns
 
 Unknown = Literal["zeros", "error"]
 Sparse = csr_array[Any, tuple[int, int]]
@@ -200,12 +200,18 @@ def kinds_of(
 
 
 def warn_of_numerals(column: Column) -> None:
-    """Say so if texts that nobody called categories are all numbers, as a file is read."""
-    texts = {value for value in column.listed() if value is not None}
-    if len(texts) > 2 and all(isinstance(text, str) and is_numeral(text) for text in texts):
+    """Say so if numbers are about to become categories that nobody called so: texts that are all
+    numbers, as a file is read, or numbers beside texts.
+    """
+    known = {value for value in column.listed() if value is not None}
+    texts = {value for value in known if isinstance(value, str)}
+    beside = any(is_number(value) for value in known)
+    if texts and (beside or (len(texts) > 2 and all(map(is_numeral, texts)))):
+        what = f"numbers beside {min(texts)!r}" if beside else "numbers as texts"
         warnings.warn(
-            f"column {column.name!r} holds numbers as texts, so each of {len(texts)} becomes a "
-            "category: convert it (float), or name the columns (numeric, categorical)",
+            f"column {column.name!r} holds {what}, so each of {len(known)} values becomes a "
+            "category: convert it (float), name what stands for nothing (missing), or name the "
+            "columns (numeric, categorical)",
             UserWarning,
             stacklevel=4,
         )

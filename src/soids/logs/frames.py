@@ -27,11 +27,12 @@ class FrameLog:
     """The rows of a DataFrame as logged decisions; arguments in quotes name its columns.
 
     ``chosen`` holds indices of ``actions``, which is their number, one set (K, d) for all rows, or
-    a set for each (n, K, d). Without ``actions`` it may hold labels: the actions are then all that
-    occur, in order. Without ``chosen`` a log can only say what its own policy, or a ``target``, is
-    worth. ``probabilities`` and ``target`` name a column for each action; ``target`` may also name
-    one, with the probability of the action that was chosen. A reward that never came is null;
-    NaN is refused.
+    a set for each (n, K, d); or it holds labels, of which ``actions`` lists all. Without
+    ``actions`` those are on offer that occur, in order: what was never shown, nobody can know of.
+    Whole numbers are indices, and must then occur without a gap. Without ``chosen`` a log can only
+    say what its own policy, or a ``target``, is worth. ``probabilities`` and ``target`` name a
+    column for each action; ``target`` may also name one, with the probability of the action that
+    was chosen. A reward that never came is null; NaN is refused.
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"item": ["a", "b"], "p": [0.5, 0.5], "click": [0, 1]})
@@ -131,10 +132,11 @@ class FrameLog:
         if actions is None:
             if values is None:
                 return None, None
-            labels = {label: k for k, label in enumerate(as_labels(values))}
-            return [labels[value] for value in values], len(labels)
+            return indexed(values, as_labels(values))
         if values is None:
             raise ValueError("chosen must name a column when actions are given, got None")
+        if isinstance(actions, list | tuple) and all(isinstance(one, str) for one in actions):
+            return indexed(values, list(actions))
         if isinstance(actions, int):
             return values, as_count(actions, "actions")
         sets = as_floats(actions, "actions")
@@ -143,15 +145,31 @@ class FrameLog:
         return values, as_set(sets, "actions", None)
 
 
+def indexed(values: list[Any], labels: list[Any]) -> tuple[list[int], int]:
+    """The place of each value among the labels, and how many labels there are."""
+    places = {label: place for place, label in enumerate(labels)}
+    for row, value in enumerate(values, 1):
+        if value not in places:
+            why = f"chosen must be one of {', '.join(map(str, labels[:10]))}, got {value!r}"
+            raise wrong(FrameLog.name, FrameLog.unit, row, why)
+    return [places[value] for value in values], len(labels)
+
+
 def as_labels(values: list[Any]) -> list[Any]:
-    """The labels that occur, in order."""
+    """The labels that occur, in order; of whole numbers, all from 0 on."""
     for row, value in enumerate(values, 1):
         if value is None or (isinstance(value, float) and math.isnan(value)):
             raise wrong(FrameLog.name, FrameLog.unit, row, f"chosen must be there, got {value}")
     try:
-        return sorted(set(values))
+        labels = sorted(set(values))
     except TypeError as error:
         raise ValueError(f"chosen must hold labels of one kind: {error}") from None
+    if all(isinstance(label, int) for label in labels) and labels != list(range(len(labels))):
+        raise ValueError(
+            f"chosen must hold indices from 0 on, got {len(labels)} of {labels[0]}..{labels[-1]}: "
+            "say how many actions there are (actions=), or turn them into texts"
+        )
+    return labels
 
 
 def as_frame(frame: object) -> Any:

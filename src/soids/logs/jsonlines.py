@@ -13,6 +13,7 @@ its decision. Other fields are left alone.
 import gzip
 import json
 import os
+import warnings
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -41,6 +42,7 @@ except ImportError:  # Windows
 
 TORN = ("refuse", "skip")
 GZIP = b"\x1f\x8b"  # the first bytes of such a file
+PIECE = 65536  # bytes read at once to find the end of the last whole line
 
 
 class JsonLog:
@@ -135,9 +137,11 @@ def json_lines(path: Path, *, skip_torn: bool = False) -> Iterator[tuple[int, di
             if text.endswith("\n"):
                 why = f"must be one JSON object: {error}"
             elif skip_torn:
+                left_out = f"{path.name}, line {number}: the last line is cut off and left out"
+                warnings.warn(left_out, RuntimeWarning, stacklevel=2)
                 return
             else:
-                why = 'the last line is cut off: remove it, or read with torn "skip"'
+                why = 'the last line is cut off: remove it, or read with torn="skip" (--torn skip)'
             raise wrong(path.name, "line", number, why) from None
         if not isinstance(record, dict):
             raise wrong(
@@ -150,9 +154,8 @@ class LogWriter:
     """Appends to a log in JSON lines: each line is one write, and flushed to the system.
 
     What is written is checked first, so that it can be read; to continue a log it is therefore read
-    once, and it has one writer at a time. A line that does not fit on the disk is taken back. A
-    killed process leaves at most its last line torn; such a file is refused here, too, until the
-    line is removed.
+    once, and it has one writer at a time. A log that is continued keeps its header. A line that
+    does not fit on the disk is taken back, and so is one that a killed process left unfinished.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "decisions.jsonl"
@@ -173,13 +176,15 @@ class LogWriter:
         self.path = Path(path)
         self.header = make_header(sets or {}, dimension)
         self.joiner = Joiner()
+        told = sets is not None or dimension is not None
         self.file = self.path.open("ab", buffering=0)
         try:
             take(self.file)
             if os.fstat(self.file.fileno()).st_size == 0:
                 self._write(self.header.described())
             else:
-                self.header, self.joiner = continued(self.path, self.header)
+                mend(self.path)
+                self.header, self.joiner = continued(self.path, self.header if told else None)
         except BlockingIOError:
             self.file.close()  # the claim is not ours to release
             raise
@@ -291,27 +296,55 @@ def plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def continued(path: Path, header: Header) -> tuple[Header, Joiner]:
-    """What a log holds that is to be continued; refuses what is none, what has another header,
-    gzip, and a torn line.
+def mend(path: Path) -> None:
+    """Take the last line of a log back if it has no end: its writer was killed before it could say
+    that the line is there.
+    """
+    with path.open("r+b") as file:
+        first = file.readline()
+        if first[:2] == GZIP:
+            raise ValueError(f"{path.name} is gzip: unpack it to continue it, or begin a new file")
+        if not first.endswith(b"\n"):
+            raise ValueError(f"{path.name} has no whole line: remove it, or begin a new file")
+        with located(path.name, "line", 1):  # or it is none of ours to mend
+            as_header(json.loads(first.decode("utf-8-sig")))
+        end = file.seek(0, os.SEEK_END)
+        begin = end
+        while begin > len(first):
+            begin = max(begin - PIECE, len(first))
+            file.seek(begin)
+            whole = file.read(PIECE).rfind(b"\n")
+            if whole >= 0:
+                begin += whole + 1
+                break
+        if begin < end:
+            warnings.warn(
+                f"{path.name} ended in {end - begin} bytes of an unfinished line: taken back",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+            file.truncate(begin)
+
+
+def continued(path: Path, header: Header | None) -> tuple[Header, Joiner]:
+    """What a log holds that is to be continued; refuses what is none, and what has another header
+    than the one told, if one is.
     """
     contents = Contents()
-    with path.open("rb") as file:
-        if file.read(2) == GZIP:
-            raise ValueError(f"{path.name} is gzip: unpack it to continue it, or begin a new file")
-        file.seek(-1, os.SEEK_END)
-        is_torn = file.read(1) != b"\n"
-    for line, record in json_lines(path, skip_torn=True):
+    for line, record in json_lines(path):
         with located(path.name, "line", line):
             is_first = contents.header is None
             contents.take(record, line)
-        if is_first and json.dumps(as_header(record).described()) != json.dumps(header.described()):
+        if is_first and header is not None and record_of(record) != json.dumps(header.described()):
             raise ValueError(
-                f"{path.name} has another header: name the sets= and the dimension= that it was "
-                "begun with, or begin a new file"
+                f"{path.name} has another header: leave out sets= and dimension= to go on with "
+                "what it was begun with, or begin a new file"
             )
-    if is_torn or contents.header is None:
-        raise ValueError(f"{path.name} ends in a torn line: remove it, or begin a new file")
     with located(path.name, "line", 0):
         refuse(contents.joiner.seen.settle())
-    return contents.header, contents.joiner
+    return contents.header or make_header({}, None), contents.joiner
+
+
+def record_of(record: dict[str, Any]) -> str:
+    """A header in the one way that it is written."""
+    return json.dumps(as_header(record).described())

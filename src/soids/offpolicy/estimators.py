@@ -36,6 +36,11 @@ class Estimate(NamedTuple):
     high: float | None = None
     doubt: str = ""  # why there is none
 
+    def __str__(self) -> str:
+        if self.low is None:
+            return f"{self.method} {self.value:.4g}, no interval: {self.doubt or 'none exists'}"
+        return f"{self.method} {self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+
     def without_interval(self, doubt: str) -> "Estimate":
         """The estimate, which promises nothing."""
         return self._replace(low=None, high=None, doubt=doubt)

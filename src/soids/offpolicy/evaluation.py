@@ -53,6 +53,13 @@ class Evaluation(NamedTuple):
         """Whether there is an interval for everyone."""
         return all(report.reliable for report in self.reports)
 
+    def __str__(self) -> str:
+        lines = [f"Mean reward on {self.rounds:,} rounds of {self.log}"]
+        for report in self.reports:
+            lines += [f"{report.label}: {estimate}" for estimate in report.estimates]
+            lines += [f"{report.label}: {remark}" for remark in (*report.doubts, *report.remarks)]
+        return "\n".join(lines)
+
 
 def evaluate(
     log: Log,
@@ -72,8 +79,14 @@ def evaluate(
     >>> from soids.logs import FrameLog
     >>> from soids.offpolicy import NAMED
     >>> frame = pandas.DataFrame({"reward": [0, 1, 1, 0], "propensity": [0.5] * 4})
-    >>> evaluate(FrameLog(frame), [NAMED["logged"]]).reports[0].estimates[0].value
+    >>> found = evaluate(FrameLog(frame), [NAMED["logged"]], floor=1)
+    >>> found.reports[0].estimates[0].value
     0.5
+    >>> print(found)
+    Mean reward on 4 rounds of the frame
+    logged: IPS 0.5 (-0.4187 to 1.419)
+    logged: SNIPS 0.5 (-0.4187 to 1.419)
+    logged: no DM and DR: the log does not say what was on offer
     """
     train, confidence = as_share(train, "train"), as_share(confidence, "confidence")
     floor = as_number(floor, "floor", 1.0)

@@ -67,16 +67,19 @@ class RewardModel:
 def fit_model(rounds: Iterable[tuple[Entry, float]]) -> RewardModel | str:
     """A model of the rewards in some rounds, or why there is none."""
     model: RewardModel | None = None
-    dimension = 0
+    dimension, numbered = 0, False
     for place, (entry, reward) in enumerate(rounds):
         if entry.actions is None:
             return "the log does not say what was on offer"
+        counted = isinstance(entry.actions, int)
         wide = entry.actions if isinstance(entry.actions, int) else entry.actions.shape[1]
         if model is None:
-            dimension = wide
+            dimension, numbered = wide, counted
             if dimension > WIDEST:
                 return f"{dimension} features are more than {WIDEST}"
             model = RewardModel(dimension)
+        if counted != numbered:
+            return "some rounds have features, and others only the number of actions"
         if wide != dimension:
             return "the number of actions changes, and they have no features"
         model.note(place, entry.features[entry.chosen], reward)

@@ -127,7 +127,7 @@ def check_teachable(policy: object) -> None:
         return
     raise ValueError(
         f"{type(policy).__name__} cannot learn from choices that it did not make, as {why}: "
-        "evaluate it by rejection"
+        "evaluate it by rejection (--mode rejection)"
     )
 
 

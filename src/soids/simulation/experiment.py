@@ -134,7 +134,8 @@ def parse_experiment(
         raise ValueError("[quick] is missing: it says what --quick plays")
     swift = as_table(table.get("quick", {}), "quick")
     only(swift, ("horizon", "seeds", "bandit"), "quick")
-    if quick:
+    if quick:  # what it replaces had better be right, too
+        parse_experiment(table, name, full=full)
         table = {**table, **swift}
     plot = as_table(table.get("plot", {}), "plot")
     only(plot, ("x", "bounds"), "plot")
