@@ -56,6 +56,7 @@ NAN, INF = math.nan, math.inf
         ({"posterior": "spike_slab(slab_variance = 0.5"}, "posterior must be as spike_slab"),
         ({"posterior": "spike_slab(slab_variance = 2} #)"}, "posterior must be as spike_slab"),
         ({"posterior": f"spike_slab(slab_variance = {3000 * '['})"}, "posterior must be as"),
+        ({"posterior": "spikeslab"}, "one of .* got 'spikeslab': did you mean 'spike_slab'"),
         ({"posterior": "spike slab"}, "posterior must be an object or one of .* got 'spike slab'"),
         ({"posterior": "spike_slab(slab_variance = 'a')"}, "slab_variance must be a real number"),
         ({"posterior": "spike_slab(slab = 2)"}, "has the settings slab_variance, got 'slab'"),

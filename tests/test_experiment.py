@@ -144,7 +144,7 @@ def test_several_bandits_are_told_apart_by_title_or_family(read):
         ('"soids"', '"no.such:Policy"', "No module named 'no'"),
         ('"soids"', '"math:Policy"', "has no attribute 'Policy'"),
         ('"soids"', "7", "policy must be"),
-        ('"sparsity", "noise"', '"sparsities"', "told must be a list of sparsity"),
+        ('"sparsity", "noise"', '"sparsities"', "told must list sparsity.*did you mean 'sparsity'"),
         ('["sparsity", "noise"]', '"noise"', "told must be a list"),
         ('"sparsity", "noise"', '"support"', "policies.SOIDS: told: settings are .* got 'support'"),
         ('["sparsity", "noise"]', '["noise"], noise = 2.0', "noise must be told or set, not both"),

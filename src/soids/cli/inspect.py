@@ -26,10 +26,10 @@ from soids.simulation.diagnosis import Diagnosis, Findings, diagnose, find
 from soids.simulation.feedback import Feedback
 from soids.simulation.play import Trace
 from soids.simulation.provenance import fingerprint
-from soids.simulation.spelling import meant
 from soids.simulation.store import Outcome, Store, read_outcome
 from soids.simulation.trial import Trial
 from soids.simulation.worker import one_thread
+from soids.spelling import meant
 
 
 @click.command()

@@ -24,9 +24,9 @@ from soids.offpolicy import replay as replayed
 from soids.offpolicy.overlap import FLOOR
 from soids.policies import POLICIES
 from soids.simulation.experiment import check_settings
-from soids.simulation.spelling import meant
 from soids.simulation.trial import policy_called
 from soids.simulation.worker import one_thread
+from soids.spelling import meant
 
 UNRELIABLE = 3  # exit code when something was asked that the log cannot tell
 EVERY = 256  # rounds between two looks at the clock

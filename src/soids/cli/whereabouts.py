@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from soids.simulation.experiment import Experiment, read_experiment
-from soids.simulation.spelling import meant
+from soids.spelling import meant
 
 MANIFEST = "manifest.json"
 SHIPPED = Path(str(files("soids") / "experiments"))

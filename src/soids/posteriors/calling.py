@@ -9,6 +9,7 @@ from soids.posteriors.langevin import Langevin
 from soids.posteriors.relaxed import Relaxed
 from soids.posteriors.spike_slab import SpikeSlab
 from soids.posteriors.subset import Broad, Subset
+from soids.spelling import meant
 
 POSTERIORS: dict[str, type[Any]] = {
     "subset": Subset,
@@ -29,7 +30,7 @@ def posterior_called(text: str, dimension: int, **told: Any) -> Any:
     name, bracket, inside = (part.strip() for part in text.partition("("))
     if name not in POSTERIORS:
         names = ", ".join(POSTERIORS)
-        raise ValueError(f"posterior must be an object or one of {names}, got {text!r}")
+        raise ValueError(f"posterior must be an object or one of {names}{meant(name, POSTERIORS)}")
     try:
         if bracket and (not inside.endswith(")") or set(inside) & set("{}#")):
             raise ValueError
@@ -44,5 +45,5 @@ def posterior_called(text: str, dimension: int, **told: Any) -> Any:
             raise ValueError(f"{setting} must be told to the policy, got it in {text!r}")
         if setting not in own:
             has = f"has the settings {', '.join(own)}" if own else "has no settings of its own"
-            raise ValueError(f"posterior {name} {has}, got {setting!r}")
+            raise ValueError(f"posterior {name} {has}{meant(setting, own)}")
     return family(dimension, **told, **settings)

@@ -44,7 +44,6 @@ import numpy as np
 from soids.arrays import as_count, as_flag
 from soids.simulation.feedback import Feedback
 from soids.simulation.play import check_verbs
-from soids.simulation.spelling import meant
 from soids.simulation.trial import (
     TELLABLE,
     Player,
@@ -53,6 +52,7 @@ from soids.simulation.trial import (
     family_called,
     policy_called,
 )
+from soids.spelling import meant
 
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
@@ -237,8 +237,11 @@ def parse_players(label: str, entry: Mapping[str, Any], problem: Problem) -> Ite
         if "policy" not in settings:
             raise ValueError("policy is missing")
         told = settings.pop("told", [])
-        if not isinstance(told, list) or not set(map(str, told)) <= set(TELLABLE):
+        if not isinstance(told, list):
             raise ValueError(f"told must be a list of {', '.join(TELLABLE)}, got {told!r}")
+        for name in told:
+            if name not in TELLABLE:
+                raise ValueError(f"told must list {', '.join(TELLABLE)}{meant(name, TELLABLE)}")
         fixed = {name: depending(value, name, problem) for name, value in settings.items()}
         for chosen in sweep(fixed):
             policy = chosen.pop("policy")

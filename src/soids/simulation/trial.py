@@ -16,7 +16,7 @@ from typing import Any
 from soids.bandits import FAMILIES, Bandit
 from soids.policies import POLICIES
 from soids.policies.policy import Policy
-from soids.simulation.spelling import meant
+from soids.spelling import meant
 
 TELLABLE = ("sparsity", "radius", "noise", "norm", "support", "reward_bound", "horizon")
 
