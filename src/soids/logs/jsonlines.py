@@ -332,10 +332,10 @@ def continued(path: Path, header: Header | None) -> tuple[Header, Joiner]:
     """
     contents = Contents()
     for line, record in json_lines(path):
+        is_first = contents.header is None
         with located(path.name, "line", line):
-            is_first = contents.header is None
             contents.take(record, line)
-        if is_first and header is not None and record_of(record) != json.dumps(header.described()):
+        if is_first and header is not None and as_header(record).described() != header.described():
             raise ValueError(
                 f"{path.name} has another header: leave out sets= and dimension= to go on with "
                 "what it was begun with, or begin a new file"
@@ -343,8 +343,3 @@ def continued(path: Path, header: Header | None) -> tuple[Header, Joiner]:
     with located(path.name, "line", 0):
         refuse(contents.joiner.seen.settle())
     return contents.header or make_header({}, None), contents.joiner
-
-
-def record_of(record: dict[str, Any]) -> str:
-    """A header in the one way that it is written."""
-    return json.dumps(as_header(record).described())
