@@ -50,13 +50,15 @@ def scene(seed):
 
 
 def rearmed(gram, slopes, columns, theta, radius, u, normals, tilt=1.5):
+    """The arm of the menu 4..8 that takes the place of arm 6, and the values beside it."""
     theta = theta.copy()
     active, factor = factored(theta, gram)
+    weighed = joint.weigh_arms(active, factor, slopes, columns, 4, 9, tilt)
     arm = joint.rearm(
-        theta, active, factor, radius, slopes, columns, 4, 9, 6, tilt, u, normals, TURNING,
+        theta, active, factor, radius, *weighed, 2 if tilt > 0.0 else 0, u, normals, TURNING,
         normals[::-1].copy(),
     )  # fmt: skip
-    return arm, theta
+    return 4 + arm, theta
 
 
 def factored(theta, gram):
@@ -94,15 +96,15 @@ def test_a_new_arm_comes_with_values_of_its_own():
     assert (new[[1, 3, 4]] != theta[[1, 3, 4]]).all()
 
 
-def test_without_a_pull_the_arm_stays_and_values_are_drawn_all_the_same():
+def test_without_a_pull_there_is_one_arm_and_values_are_drawn_all_the_same():
     gram, slopes, columns, theta, normals = scene(2)
     arm, new = rearmed(gram, slopes, columns, theta, math.inf, 0.9, normals, tilt=0.0)
-    assert arm == 6
+    assert arm == 4
     np.testing.assert_allclose(
         new[[1, 3, 4]], drawn_values(gram, slopes, [1, 3, 4], normals), rtol=1e-11
     )
     arm, cut = rearmed(gram, slopes, columns, theta, 0.99 * np.abs(new).sum(), 0.9, normals, 0.0)
-    assert arm == 6
+    assert arm == 4
     assert 0.0 < np.abs(cut).sum() <= 0.99 * np.abs(new).sum()
     assert (cut[[1, 3, 4]] != theta[[1, 3, 4]]).all()
 
@@ -351,17 +353,15 @@ def kernel_arguments():
     field, active = sparse.fields(theta, POWER, gram, slopes), np.flatnonzero(theta)
     uniforms = np.random.default_rng(8).random(8)
     done = eliminate(theta, 3, POWER, gram, SLAB, slopes)
+    weighed = joint.weigh_arms(*factored(theta, gram), slopes, columns, 4, 9, 1.5)
     return {
+        "weigh_arms": (*factored(theta, gram), slopes, columns, 4, 9, 1.5),
         "rearm": (
             theta,
             *factored(theta, gram),
             9.0,
-            slopes,
-            columns,
-            4,
-            9,
-            6,
-            1.5,
+            *weighed,
+            2,
             0.4,
             normals,
             TURNING,

@@ -25,6 +25,7 @@ from soids.kernels import sparse
 from soids.kernels.closeness import closeness
 from soids.kernels.density import fits, optimism
 from soids.kernels.joint import ANGLES, EXCHANGED
+from soids.kernels.leap import DRAWN
 from soids.kernels.rewards import all_rewards
 from soids.kernels.weights import normalised
 from soids.posteriors import Subset, Tuning
@@ -173,6 +174,8 @@ def luck_for(given: Stand, rng: np.random.Generator) -> sparse.Luck:
         arms=rng.random((size, menus)),
         rearm=rng.random((size, 2)),
         rearm_normals=rng.standard_normal((size, largest)),
+        leap=rng.random((size, DRAWN)),
+        leap_normals=rng.standard_normal((size, largest)),
         turning=rng.random((size, ANGLES + 1)),
         other_normals=rng.standard_normal((size, largest)),
         flips=rng.random((size, dimension)),

@@ -37,18 +37,16 @@ LOG_RARE = math.log(RARE)
 
 
 @njit(cache=True)
-def rearm(
-    theta, active, factor, radius, slopes, columns, first, last, arm, tilt, uniform, normals,
-    turning, other_normals,
-):  # fmt: skip
-    """Redraw the arm of one menu and all active values together, or else the values in the ball.
+def weigh_arms(active, factor, slopes, columns, first, last, tilt):
+    """The log weights (K,) of the arms of one menu, all active values integrated out, and the
+    whitened slopes (n, K) that each leads to, ``factor^-1`` times them.
 
     With the values integrated out, an arm is as likely as the best fit that its pull allows,
     however far from the present values. Slopes leave this menu's pull out; without a pull there is
-    but one arm. The factor is that of the values' precision. Returns the arm.
+    but one arm. The factor is that of the values' precision.
     """
     n, count = active.size, last - first if tilt > 0.0 else 1
-    whitened = np.empty((n, count))  # factor^-1 times the slopes that each arm leads to
+    whitened = np.empty((n, count))
     scores = np.zeros(count)
     for a in range(n):
         row, inverse = whitened[a], 1.0 / factor[a, a]
@@ -60,19 +58,29 @@ def rearm(
         subtract(row, whitened, factor[a], a, inverse)
         for k in range(count):
             scores[k] += 0.5 * row[k] * row[k]
+    return scores, whitened
+
+
+@njit(cache=True)
+def rearm(theta, active, factor, radius, scores, whitened, arm, uniform, normals, turning, others):
+    """Redraw the arm of one menu and all active values together, or else the values in the ball.
+
+    Scores and whitened slopes are those of ``weigh_arms``, the arm counts within its menu. Returns
+    the arm.
+    """
+    n = active.size
     chosen = draw_index(scores, uniform)
     values = whitened[:, chosen] + normals[:n]
     solve_back(factor, n, values)
     if np.abs(values).sum() <= radius:
         theta[active] = values
-        return first + chosen if tilt > 0.0 else arm
+        return chosen
     # Whether a draw falls outside does not depend on the present state: other moves may follow.
     values = theta[active]
-    centre = whitened[:, arm - first if tilt > 0.0 else 0].copy()
+    centre, others = whitened[:, arm].copy(), others[:n].copy()
     solve_back(factor, n, centre)
-    other_normals = other_normals[:n].copy()
-    solve_back(factor, n, other_normals)
-    turn(values, centre, other_normals, radius, turning[:ANGLES])
+    solve_back(factor, n, others)
+    turn(values, centre, others, radius, turning[:ANGLES])
     if turning[ANGLES] < MIRRORED:
         mirror(values, centre, factor, radius)
     theta[active] = values

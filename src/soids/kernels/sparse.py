@@ -22,7 +22,17 @@ from soids.arrays import Floats, Ints
 from soids.kernels.draws import draw_arms, draw_index
 from soids.kernels.elimination import eliminate, precision_factor, support
 from soids.kernels.gram import Rows, meet, opened
-from soids.kernels.joint import HALF_LOG_2PI, LOG_RARE, RARE, exchange, glide, rearm, reflect
+from soids.kernels.joint import (
+    HALF_LOG_2PI,
+    LOG_RARE,
+    RARE,
+    exchange,
+    glide,
+    rearm,
+    reflect,
+    weigh_arms,
+)
+from soids.kernels.leap import DRAWN, leap
 from soids.kernels.normal import invert_mass, least_log_mass, log_mass
 from soids.kernels.rows import by_rows
 
@@ -55,6 +65,8 @@ class Luck(NamedTuple):
     arms: Floats  # (M, B)
     rearm: Floats  # (M, 2)
     rearm_normals: Floats  # (M, n)  n are active at most, before the sweep
+    leap: Floats  # (M, DRAWN)
+    leap_normals: Floats  # (M, n)
     turning: Floats  # (M, ANGLES + 1)  angles, and whether to mirror
     other_normals: Floats  # (M, n)
     flips: Floats  # (M, d)
@@ -64,6 +76,7 @@ class Luck(NamedTuple):
 
 
 PASSES = 30  # over features and actions, or so, that all moves of one particle make
+LEAPS = 0.1  # of the sweeps that draw arm and values anew
 REDRAWN = 0.25  # of the flips that keep a feature: enough where the data pin no values
 
 
@@ -225,17 +238,27 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
         factor, pinned = precision_factor(active, power, gram, slab_precision)
         if active.size > 0 and pinned and luck.coins[m, 1] < redrawn:
             menu = min(int(luck.rearm[m, 0] * tilts.size), tilts.size - 1)
-            first, last, arm, tilt = 0, 0, 0, 0.0
+            first, last, arm, tilt = 0, 0, 0, 0.0  # without a pull there is but one arm
             if menu >= 0:
-                first, last, arm, tilt = starts[menu], starts[menu + 1], arms[menu], tilts[menu]
+                first, last, tilt = starts[menu], starts[menu + 1], tilts[menu]
             if tilt > 0.0:
-                slopes -= tilt * columns[:, arm]
-            arm = rearm(
-                theta, active, factor, radius, slopes, columns, first, last, arm, tilt,
-                luck.rearm[m, 1], luck.rearm_normals[m], luck.turning[m], luck.other_normals[m],
-            )  # fmt: skip
+                arm = arms[menu] - first
+                slopes -= tilt * columns[:, first + arm]
+            scores, whitened = weigh_arms(active, factor, slopes, columns, first, last, tilt)
+            chosen = -1
+            if luck.leap[m, DRAWN - 1] < LEAPS:
+                chosen = leap(
+                    theta, active, factor, scores, whitened, power, radius, gram, slab_precision,
+                    power * stage.moment, slopes, columns, first, last, tilt, luck.leap[m],
+                    luck.leap_normals[m],
+                )  # fmt: skip
+            if chosen < 0:
+                chosen = rearm(
+                    theta, active, factor, radius, scores, whitened, arm, luck.rearm[m, 1],
+                    luck.rearm_normals[m], luck.turning[m], luck.other_normals[m],
+                )  # fmt: skip
             if tilt > 0.0:
-                slopes += tilt * columns[:, arm]
+                slopes += tilt * columns[:, first + chosen]
         elif active.size > 0 and pinned:
             reflect(theta, active, factor, radius, slopes)
         joint = luck.coins[m, 0] < 0.5

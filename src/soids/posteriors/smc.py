@@ -20,6 +20,7 @@ from soids.gram import Gram
 from soids.kernels import relaxed, sparse
 from soids.kernels.density import fits, optimism
 from soids.kernels.joint import ANGLES, EXCHANGED
+from soids.kernels.leap import DRAWN
 from soids.kernels.rewards import all_rewards, best_rewards, taken
 from soids.kernels.weights import effective_share, normalised, sizes
 from soids.particles import Particles
@@ -262,6 +263,7 @@ def swept(
         active = np.count_nonzero(cloud.thetas, axis=1).max()  # before the sweep
         luck = sparse.Luck(
             rng.random((size, 2)), arm_uniforms, rng.random((size, 2)),
+            rng.standard_normal((size, active)), rng.random((size, DRAWN)),
             rng.standard_normal((size, active)), rng.random((size, ANGLES + 1)),
             rng.standard_normal((size, active)), coordinate_uniforms, rng.random((size, 4)),
             rng.random((size, 2 * EXCHANGED + 2)), block_normals,
