@@ -13,7 +13,7 @@ from oracles import (
     enumerate_subset_posterior,
     relaxed_grid,
 )
-from soids.posteriors import Broad, Relaxed, SpikeSlab, Subset, Tuning
+from soids.posteriors import Ample, Broad, Relaxed, SpikeSlab, Subset, Tuning
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
 
@@ -122,13 +122,20 @@ def test_an_unknown_sparsity_is_at_most_half_the_dimension(rounds):
 
 
 @pytest.mark.parametrize("rounds", [2, 12])
-def test_a_broad_prior_falls_with_the_square_of_the_size(rounds):
+@pytest.mark.parametrize(
+    ("family", "weigh"), [(Broad, lambda k: 1.0 / (k * (k + 1))), (Ample, lambda k: 2.0**k)]
+)
+def test_a_broad_prior_falls_with_the_square_of_the_size_and_an_ample_one_doubles(
+    family, weigh, rounds
+):
     past = scene(4, rounds)
-    exact = enumerate_subset_posterior(
-        past, sparsity=3, radius=2.0, eta=0.5, rate=0.1, weigh=lambda k: 1.0 / (k * (k + 1))
-    )
-    target = target_of(Broad(4, sparsity=3, radius=2.0, noise=1.0), past, 0.5, 0.1)
+    exact = enumerate_subset_posterior(past, sparsity=3, radius=2.0, eta=0.5, rate=0.1, weigh=weigh)
+    target = target_of(family(4, sparsity=3, radius=2.0, noise=1.0), past, 0.5, 0.1)
     assert_exact(chains(target).particles(), exact, past)
+
+
+def test_an_ample_prior_that_is_not_told_the_sparsity_is_the_theorys():
+    np.testing.assert_array_equal(Ample(9).log_odds, Subset(9).log_odds)
 
 
 @pytest.mark.parametrize("radius", [0.3, 20.0])

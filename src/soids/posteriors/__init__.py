@@ -10,7 +10,7 @@ from soids.posteriors.gaussian import Gaussian
 from soids.posteriors.langevin import Langevin
 from soids.posteriors.relaxed import Relaxed
 from soids.posteriors.spike_slab import SpikeSlab
-from soids.posteriors.subset import Broad, Subset
+from soids.posteriors.subset import Ample, Broad, Subset
 from soids.posteriors.target import Tuning
 
 
@@ -26,6 +26,7 @@ class Belief(Protocol):
 
 __all__ = [
     "POSTERIORS",
+    "Ample",
     "Belief",
     "Broad",
     "Gaussian",

@@ -8,12 +8,13 @@ from soids.posteriors.gaussian import Gaussian
 from soids.posteriors.langevin import Langevin
 from soids.posteriors.relaxed import Relaxed
 from soids.posteriors.spike_slab import SpikeSlab
-from soids.posteriors.subset import Broad, Subset
+from soids.posteriors.subset import Ample, Broad, Subset
 from soids.spelling import meant
 
 POSTERIORS: dict[str, type[Any]] = {
     "subset": Subset,
     "broad": Broad,
+    "ample": Ample,
     "spike_slab": SpikeSlab,
     "relaxed": Relaxed,
     "gaussian": Gaussian,

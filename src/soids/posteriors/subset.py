@@ -1,4 +1,4 @@
-"""A random support, and a uniform point of its l1 ball: the theory's prior, and a broad one."""
+"""A random support, and a uniform point of its l1 ball: the theory's prior, and two others."""
 
 import math
 from abc import ABC, abstractmethod
@@ -91,3 +91,17 @@ class Broad(InBall):
 
     def _ratios(self, sizes: Floats) -> Floats:
         return np.where(sizes > 1.0, (sizes - 1.0) / (sizes + 1.0), 0.5)
+
+
+@dataclass(frozen=True)
+class Ample(InBall):
+    """Supports of size k with odds ``2**k / C(d, k)``: about as many features matter as was told.
+
+    ``Subset`` reads the sparsity as a bound and asks a half for each feature more, so that it
+    believes for long in few strong ones. Who knows how many there are loses less at first. A
+    sparsity that is not told leaves ``Subset``.
+    """
+
+    def _ratios(self, sizes: Floats) -> Floats:
+        doubles = self.sparsity is not None
+        return np.where(doubles & (sizes <= self.largest), 2.0, 0.5)
