@@ -23,9 +23,9 @@ POWER, SLAB = 2.0, 0.4
 TURNING = np.random.default_rng(9).random(joint.ANGLES + 1)
 
 
-def joint_law(gram, slopes, support):
+def joint_law(gram, slopes, support, slab=SLAB):
     """Precision, mean and log mass of the values on a support."""
-    precision = POWER * gram.rows[np.ix_(support, support)] + SLAB * np.eye(len(support))
+    precision = POWER * gram.rows[np.ix_(support, support)] + slab * np.eye(len(support))
     mean = np.linalg.solve(precision, slopes[support])
     return precision, mean, 0.5 * (slopes[support] @ mean - np.linalg.slogdet(precision)[1])
 

@@ -170,7 +170,7 @@ def luck_for(given: Stand, rng: np.random.Generator) -> sparse.Luck:
     size, dimension = given.thetas.shape
     largest, menus = len(given.target.prior.log_odds), len(given.target.tilts)
     return sparse.Luck(
-        coins=rng.random((size, 2)),
+        coins=rng.random((size, 3)),
         arms=rng.random((size, menus)),
         rearm=rng.random((size, 2)),
         rearm_normals=rng.standard_normal((size, largest)),

@@ -219,6 +219,15 @@ def turned(x, y, cosine, sine):
 
 
 @njit(cache=True)
+def solve_forward(factor, n, vector):
+    """Overwrite the first n entries of a vector with ``factor^-1`` times them."""
+    for a in range(n):
+        for b in range(a):
+            vector[a] -= factor[a, b] * vector[b]
+        vector[a] /= factor[a, a]
+
+
+@njit(cache=True)
 def solve_back(factor, n, vector):
     """Overwrite the first n entries of a vector with ``factor^-T`` times them."""
     for a in range(n - 1, -1, -1):

@@ -18,6 +18,7 @@ from soids.kernels.elimination import (
     marginal,
     precision_factor,
     solve_back,
+    solve_forward,
     subtract,
     surely_pinned,
     without,
@@ -91,10 +92,7 @@ def rearm(theta, active, factor, radius, scores, whitened, arm, uniform, normals
 def reflect(theta, active, factor, radius, slopes):
     """Mirror all active values, given the arms, whose pull the slopes hold."""
     n, centre, values = active.size, slopes[active], theta[active]
-    for a in range(n):
-        for b in range(a):
-            centre[a] -= factor[a, b] * centre[b]
-        centre[a] /= factor[a, a]
+    solve_forward(factor, n, centre)
     solve_back(factor, n, centre)
     mirror(values, centre, factor, radius)
     theta[active] = values
@@ -348,10 +346,7 @@ def block(theta, field, power, gram, slab_precision, active, normals):
         draw[a] = field[i]
         for b in range(n):
             draw[a] += power * rows[slots[i], active[b]] * theta[active[b]]
-    for a in range(n):
-        for b in range(a):
-            draw[a] -= factor[a, b] * draw[b]
-        draw[a] /= factor[a, a]
+    solve_forward(factor, n, draw)
     draw += normals[:n]
     solve_back(factor, n, draw)
     for a in range(n):

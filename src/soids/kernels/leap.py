@@ -11,11 +11,18 @@ import numpy as np
 from numba import njit
 
 from soids.kernels.draws import NEGLIGIBLE, draw_index, highest, pick, write_shares
-from soids.kernels.elimination import drop, eliminate, is_pinned, join, solve_back, surely_pinned
+from soids.kernels.elimination import (
+    drop,
+    eliminate,
+    join,
+    precision_factor,
+    solve_back,
+    solve_forward,
+)
 from soids.kernels.joint import HALF_LOG_2PI, is_replaced, weigh_arms, weigh_candidates
 from soids.kernels.normal import invert_mass, log_mass
 
-DRAWN = 8  # uniforms that a leap takes
+DRAWN = 7  # uniforms that a leap takes
 
 
 @njit(cache=True)
@@ -58,13 +65,20 @@ def leap(
     if (blind == former and partner == second) or (blind == second and partner == former):
         return -1
     gained += total - log_weight(done, partner)
-    join(done, n - 1, partner, power, gram)
-    others, new_whitened = weigh_arms(done.active, done.factor, slopes, columns, first, last, tilt)
+    # Sorted, as the present support is: what depends on a support must not depend on its order.
+    entered = done.active.copy()
+    entered[n - 1] = partner
+    entered.sort()
+    new_factor, pinned = precision_factor(entered, power, gram, slab_precision)
+    if not pinned:
+        return -1
     for a in range(n):
-        gained += math.log(factor[a, a] / done.factor[a, a])
-    rise = cut_off(done.active, done.factor, moment, radius, others, new_whitened)
-    scores = scores.copy()
-    cut_off(active, factor, moment, radius, scores, whitened)
+        gained += math.log(factor[a, a] / new_factor[a, a])
+    others, new_whitened = weigh_arms(entered, new_factor, slopes, columns, first, last, tilt)
+    rise, scores = np.zeros(n), scores.copy()
+    if radius < math.inf:
+        rise = cut_off(entered, new_factor, moment, radius, others, new_whitened)
+        cut_off(active, factor, moment, radius, scores, whitened)
     gained += log_sum(others) - log_sum(scores)
     if not gained >= 0.0 and not uniforms[4] < math.exp(gained):
         return -1
@@ -75,36 +89,27 @@ def leap(
         middle = (rise * new_whitened[:, arm]).sum()
         drawn = middle + invert_mass(0.0, 1.0 / spread, -math.inf, radius - middle, uniforms[6])
         values += rise * ((drawn - length) / spread)
-    solve_back(done.factor, n, values)
-    new = np.zeros(theta.size)
-    new[done.active] = values
-    inside = np.abs(values).sum() <= radius
-    if not inside or not (surely_pinned(done, n) or is_pinned(new, power, gram, slab_precision)):
+    solve_back(new_factor, n, values)
+    if np.abs(values).sum() > radius:
         return -1
-    theta[:] = new
+    theta[:] = 0.0
+    theta[entered] = values
     return arm
 
 
 @njit(cache=True)
 def cut_off(active, factor, moment, radius, scores, whitened):
-    """Lower each arm's score by the mass that lies beyond one face of the ball.
+    """Add to each arm's score the log of its share on this side of one face of the ball.
 
-    The face is that of the plain posterior's mean. Returns the whitened direction (n,) in which the
-    length grows that the face bounds.
+    The face is the one that has the signs of the plain posterior's mean; arms that no longer count
+    get minus infinity. Returns the whitened direction (n,) in which the length grows that the face
+    bounds.
     """
     n, mean = active.size, moment[active]
-    for a in range(n):
-        for b in range(a):
-            mean[a] -= factor[a, b] * mean[b]
-        mean[a] /= factor[a, a]
+    solve_forward(factor, n, mean)
     solve_back(factor, n, mean)
     rise = np.where(mean < 0.0, -1.0, 1.0)
-    for a in range(n):
-        for b in range(a):
-            rise[a] -= factor[a, b] * rise[b]
-        rise[a] /= factor[a, a]
-    if radius == math.inf:
-        return rise
+    solve_forward(factor, n, rise)
     spread, best = (rise * rise).sum(), -math.inf
     whole = HALF_LOG_2PI + 0.5 * math.log(spread)
     for k in range(scores.size):

@@ -1,4 +1,4 @@
-"""One sweep of parameters with exact zeros: arms, rearm; then flips, swap or glides, exchange.
+"""One sweep of sparse parameters: arms, leap or rearm; then flips, swap or glides, exchange.
 
 Notation
     thetas    (M, d)    the cloud, one row per particle
@@ -9,7 +9,7 @@ Notation
 
 Given one arm per menu the optimistic term is linear, so a move draws from an exact conditional, or
 proposes from one and keeps the old state (or turns and mirrors it) if the new one left the ball;
-the swap corrects its cheap proposal by the exact weights. All leave the same law invariant.
+swap and leap correct their proposals by the exact weights. All leave the same law invariant.
 """
 
 import math
@@ -32,7 +32,7 @@ from soids.kernels.joint import (
     reflect,
     weigh_arms,
 )
-from soids.kernels.leap import DRAWN, leap
+from soids.kernels.leap import leap
 from soids.kernels.normal import invert_mass, least_log_mass, log_mass
 from soids.kernels.rows import by_rows
 
@@ -61,11 +61,13 @@ CLOUD, CHAIN = 1.0, 0.2
 class Luck(NamedTuple):
     """All random numbers of one sweep, a row for every particle."""
 
-    coins: Floats  # (M, 2)  which half of the moves of supports, and whether values are mirrored
+    coins: (
+        Floats  # (M, 3)  which half of the moves of supports, are values mirrored, is there a leap
+    )
     arms: Floats  # (M, B)
     rearm: Floats  # (M, 2)
     rearm_normals: Floats  # (M, n)  n are active at most, before the sweep
-    leap: Floats  # (M, DRAWN)
+    leap: Floats  # (M, 7)
     leap_normals: Floats  # (M, n)
     turning: Floats  # (M, ANGLES + 1)  angles, and whether to mirror
     other_normals: Floats  # (M, n)
@@ -246,13 +248,13 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
                 slopes -= tilt * columns[:, first + arm]
             scores, whitened = weigh_arms(active, factor, slopes, columns, first, last, tilt)
             chosen = -1
-            if luck.leap[m, DRAWN - 1] < LEAPS:
+            if luck.coins[m, 2] < LEAPS:
                 chosen = leap(
                     theta, active, factor, scores, whitened, power, radius, gram, slab_precision,
                     power * stage.moment, slopes, columns, first, last, tilt, luck.leap[m],
                     luck.leap_normals[m],
                 )  # fmt: skip
-            if chosen < 0:
+            if chosen < 0:  # which never depends on the values or this arm: rearm may follow
                 chosen = rearm(
                     theta, active, factor, radius, scores, whitened, arm, luck.rearm[m, 1],
                     luck.rearm_normals[m], luck.turning[m], luck.other_normals[m],

@@ -262,7 +262,7 @@ def swept(
         rules = (prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball)
         active = np.count_nonzero(cloud.thetas, axis=1).max()  # before the sweep
         luck = sparse.Luck(
-            rng.random((size, 2)), arm_uniforms, rng.random((size, 2)),
+            rng.random((size, 3)), arm_uniforms, rng.random((size, 2)),
             rng.standard_normal((size, active)), rng.random((size, DRAWN)),
             rng.standard_normal((size, active)), rng.random((size, ANGLES + 1)),
             rng.standard_normal((size, active)), coordinate_uniforms, rng.random((size, 4)),
