@@ -61,9 +61,7 @@ CLOUD, CHAIN = 1.0, 0.2
 class Luck(NamedTuple):
     """All random numbers of one sweep, a row for every particle."""
 
-    coins: (
-        Floats  # (M, 3)  which half of the moves of supports, are values mirrored, is there a leap
-    )
+    coins: Floats  # (M, 3)  which moves of supports, are values mirrored, is there a leap
     arms: Floats  # (M, B)
     rearm: Floats  # (M, 2)
     rearm_normals: Floats  # (M, n)  n are active at most, before the sweep
