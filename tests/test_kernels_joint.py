@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, softmax
 from scipy.stats import chisquare
 
-from soids.kernels import joint, sparse
+from soids.kernels import joint
 from soids.kernels.elimination import eliminate, is_pinned, precision_factor
 from soids.kernels.gram import whole
 from soids.kernels.normal import invert_mass, log_mass
@@ -206,15 +206,6 @@ def test_a_feature_that_the_others_replace_is_not_exchanged():
     np.testing.assert_array_equal(new, theta)
 
 
-def test_a_block_redraws_all_values():
-    gram, slopes, _, theta, normals = scene(5)
-    field = sparse.fields(theta, POWER, gram, slopes)
-    joint.block(theta, field, POWER, gram, SLAB, np.array([1, 3, 4]), normals)
-    expected = drawn_values(gram, slopes, [1, 3, 4], normals)
-    np.testing.assert_allclose(theta[[1, 3, 4]], expected, rtol=1e-11)
-    np.testing.assert_allclose(field, sparse.fields(theta, POWER, gram, slopes), atol=1e-11)
-
-
 coordinates = st.floats(-1.0, 1.0).filter(lambda x: x == 0.0 or abs(x) > 1e-6)
 
 
@@ -350,7 +341,7 @@ def test_joint_moves_stay_among_supports_that_the_data_pin():
 def kernel_arguments():
     """One call of every kernel."""
     gram, slopes, columns, theta, normals = scene(7)
-    field, active = sparse.fields(theta, POWER, gram, slopes), np.flatnonzero(theta)
+    active = np.flatnonzero(theta)
     uniforms = np.random.default_rng(8).random(8)
     done = eliminate(theta, 3, POWER, gram, SLAB, slopes)
     weighed = joint.weigh_arms(*factored(theta, gram), slopes, columns, 4, 9, 1.5)
@@ -371,7 +362,6 @@ def kernel_arguments():
         "exchange": (theta, done, POWER, 9.0, gram, SLAB, uniforms, normals),
         "farthest": (theta[active], np.array([0.5, -2.0, 1.0]), 0.1, 3.0, 1.0),
         "glide": (theta, done, POWER, 3.0, 0.3, gram, SLAB, np.zeros(3), 0, uniforms[:6]),
-        "block": (theta, field, POWER, gram, SLAB, active, normals),
     }
 
 

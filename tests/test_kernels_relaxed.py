@@ -8,8 +8,10 @@ import numba
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.special import softmax
 
 from soids.kernels import relaxed, rows
+from soids.kernels.draws import pick
 from soids.kernels.gram import whole
 
 CONDITIONALS = [  # (slope, precision, slab_precision, spike_scale, odds)
@@ -31,7 +33,7 @@ def sweep_arguments(rng, particles=30, dimension=5):
         0.3 * played.sum(axis=0), columns, np.array([0, 4, 7]), np.array([1.5, 0.9]),
         np.log(rng.random(dimension)), 0.4, 0.2,
         rng.random((particles, dimension)), rng.random((particles, 2)),
-        rng.standard_normal((particles, dimension)),
+        rng.random((particles, 2)), rng.standard_normal((particles, dimension)),
     )  # fmt: skip
 
 
@@ -66,6 +68,83 @@ def test_a_coordinate_has_the_label_and_the_mean_of_its_conditional(conditional)
 @pytest.mark.parametrize("conditional", CONDITIONALS)
 def test_an_extreme_uniform_draws_a_finite_coordinate(conditional, u):
     assert math.isfinite(relaxed.spike_or_slab(*conditional, u)[1])
+
+
+def swept_by_algebra(arguments, m):
+    """One particle after a sweep, every law of the slabs solved anew; all arms follow the first."""
+    (thetas, included, rewards, powers, gram, moment, drift, columns, starts, tilts, log_odds, slab,
+     scale, uniforms, arm_uniforms, rearm_uniforms, normals) = arguments  # fmt: skip
+    theta, label, quadratic = thetas[m].copy(), included[m].copy(), powers[m] * gram.rows
+    menus = [slice(*ends) for ends in itertools.pairwise(starts)]
+    arms = [
+        menu.start + pick(softmax(tilt * rewards[m, menu]), u)
+        for menu, tilt, u in zip(menus, tilts, arm_uniforms[m], strict=True)
+    ]
+    slopes = powers[m] * moment - drift + columns[:, arms] @ tilts
+
+    def slabs(support, slopes):
+        """Precision and slopes of the slabs on a support, beside the spikes as they are."""
+        spikes = np.where(label, 0.0, theta)
+        precision = quadratic[np.ix_(support, support)] + slab * np.eye(len(support))
+        return precision, (slopes - quadratic @ spikes)[support]
+
+    for j in range(len(theta)):
+        others = [i for i in np.flatnonzero(label) if i != j]
+        label[j], theta[j] = False, 0.0
+        precision, beside = slabs(others, slopes)
+        way = np.linalg.solve(precision, quadratic[others, j])
+        label[j], theta[j] = relaxed.spike_or_slab(
+            slabs([j], slopes)[1][0] - way @ beside, quadratic[j, j] - way @ quadratic[others, j],
+            slab, scale, log_odds[len(others)], uniforms[m, j],
+        )  # fmt: skip
+    active = np.flatnonzero(label)
+    chosen = int(rearm_uniforms[m, 0] * len(menus))
+    spikes, scores = np.where(label, 0.0, theta), []
+    for arm in range(menus[chosen].start, menus[chosen].stop):
+        there = slopes + tilts[chosen] * (columns[:, arm] - columns[:, arms[chosen]])
+        precision, own = slabs(active, there)
+        gained = tilts[chosen] * columns[:, arm] @ spikes
+        scores.append(0.5 * own @ np.linalg.solve(precision, own) + gained)
+    arm = menus[chosen].start + pick(softmax(scores), rearm_uniforms[m, 1])
+    there = slopes + tilts[chosen] * (columns[:, arm] - columns[:, arms[chosen]])
+    precision, own = slabs(active, there)
+    return spikes, label, active, np.linalg.solve(precision, own), precision, normals[m]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sweep_does_what_algebra_does_anew_at_every_step(seed):
+    """Labels, spikes and arm to rounding. Slabs are drawn in the order of their coming: their mean
+    is where no noise is added, their spread the inverse of the precision.
+    """
+    arguments = sweep_arguments(np.random.default_rng(20 + seed))
+    still = (*arguments[:-1], np.zeros_like(arguments[-1]))
+    thetas, included, _ = relaxed.sweep(*arguments)
+    means, _, _ = relaxed.sweep(*still)
+    for m in range(len(thetas)):
+        spikes, label, active, mean, precision, normals = swept_by_algebra(arguments, m)
+        np.testing.assert_array_equal(included[m], label)
+        np.testing.assert_allclose(np.where(label, 0.0, thetas[m]), spikes, rtol=1e-8, atol=1e-12)
+        np.testing.assert_allclose(means[m, active], mean, rtol=1e-8, atol=1e-10)
+        off = thetas[m, active] - mean
+        length = (normals[: len(active)] ** 2).sum()
+        assert off @ precision @ off == pytest.approx(length, rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize("power", [1e6, 1e15])
+def test_a_slab_that_copies_another_is_swept(power):
+    """Two columns that are the same leave the second the slab's precision and nothing more, where
+    rounding may leave less.
+    """
+    arguments = list(sweep_arguments(np.random.default_rng(4)))
+    played = np.random.default_rng(5).uniform(-1.0, 1.0, (8, 5))
+    played[:, 3] = played[:, 1]
+    arguments[3], arguments[4] = np.full(30, power), whole(played.T @ played)
+    arguments[5], arguments[6] = played.T @ played.sum(axis=1), 0.3 * played.sum(axis=0)
+    arguments[10], arguments[12] = np.full(5, 50.0), 0.05  # slabs are what features should be
+    thetas, included, rewards = relaxed.sweep(*arguments)
+    assert included.all() or power == 1e15
+    for values in (thetas, rewards):
+        assert np.isfinite(values).all()
 
 
 def test_a_sweep_returns_the_rewards_of_the_parameters_it_returns():

@@ -16,7 +16,6 @@ from soids.kernels.elimination import (
     is_pinned,
     join,
     marginal,
-    precision_factor,
     solve_back,
     solve_forward,
     subtract,
@@ -331,27 +330,3 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
         else:
             drop(done, n, own)
             n -= 1
-
-
-@njit(cache=True)
-def block(theta, field, power, gram, slab_precision, active, normals):
-    """Redraw all active coordinates, whose rows must be there, from their joint Gaussian."""
-    n, slots, rows = active.size, gram.slots, gram.rows
-    factor, pinned = precision_factor(active, power, gram, slab_precision)
-    if not pinned:
-        return
-    draw = np.empty(n)
-    for a in range(n):
-        i = active[a]
-        draw[a] = field[i]
-        for b in range(n):
-            draw[a] += power * rows[slots[i], active[b]] * theta[active[b]]
-    solve_forward(factor, n, draw)
-    draw += normals[:n]
-    solve_back(factor, n, draw)
-    for a in range(n):
-        j = active[a]
-        step = power * (draw[a] - theta[j])
-        theta[j] = draw[a]
-        for i in range(theta.size):
-            field[i] -= step * rows[slots[j], i]

@@ -27,6 +27,8 @@ NODES, WEIGHTS = 0.5 * (NODES + 1.0), 0.5 * WEIGHTS
 FLAT = 0.5
 # Beyond this ratio the curvature of a piece changes nothing that a double can hold.
 STRAIGHT = 1e8
+# Up to this ratio the quantile of what is left is near enough to begin with.
+NEAR = 5.0
 # Squared standard deviations beyond which a tail holds less than rounding.
 FAR = 8.5**2
 # The largest double below one: an infinite interval has no point that leaves nothing behind it.
@@ -93,14 +95,17 @@ def invert_decay(fall, precision, width, share):
     far = 0.0 if total > 745.0 else math.exp(-total) * erfcx((fall + precision * width) / root)
     goal = math.log1p(share * (far / near - 1.0))
     # log erfc is concave and falling, so Newton overshoots once at most and then comes back
-    # monotonically.
+    # monotonically; from a quantile, if no tail takes its digits, it has hardly anywhere to go.
     y = 0.0
+    if fall < NEAR * root:
+        tail = 0.5 * math.erfc(fall / root) * math.exp(goal)
+        y = max((-math.sqrt(precision) * normal_quantile(tail) - fall) / precision, 0.0)
     for _ in range(60):
         tail = erfcx((fall + precision * y) / root)
         excess = math.log(tail / near) - y * (fall + 0.5 * precision * y) - goal
         step = excess * tail * SQRT_PI / root
         y = max(y + step, 0.0)
-        if abs(step) <= 1e-15 * y:
+        if abs(step) <= 1e-9 * y:  # the next one would be rounding
             break
     return min(y, width)
 

@@ -1,6 +1,8 @@
 """One sweep of a cloud whose spike is a narrow Laplace density: every coordinate moves.
 
-Notation as in ``sparse``; ``included`` (M, d) says which coordinates are drawn from the slab.
+Nothing bounds the slabs, so their values are integrated out while labels and spikes move, and drawn
+at the end with an arm: a label changes by what the feature explains, whatever values the others
+had. Notation as in ``sparse``; ``included`` (M, d) says which coordinates are drawn from the slab.
 """
 
 import math
@@ -9,8 +11,9 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Bools, Floats
-from soids.kernels.draws import draw_arms
-from soids.kernels.joint import block
+from soids.kernels.draws import draw_arms, draw_index
+from soids.kernels.elimination import drop, eliminate, join, marginal, solve_back
+from soids.kernels.joint import weigh_arms
 from soids.kernels.normal import invert_mass, log_mass
 from soids.kernels.rows import by_rows
 from soids.kernels.sparse import fields, rate_actions
@@ -37,17 +40,76 @@ def spike_or_slab(slope, precision, slab_precision, spike_scale, odds, u):
     return False, invert_mass(slope - rise, precision, 0.0, math.inf, share)
 
 
+@njit(cache=True)
+def see(done, n, j, field):
+    """Write the slope of ``j`` with n slabs eliminated: spikes that move change field and centre,
+    and to carry every slope along would cost n times as much.
+    """
+    slope = field[j]
+    for a in range(n):
+        slope -= done.shadow[a, j] * done.centre[a]
+    done.excess[j] = slope
+
+
+@njit(cache=True)
+def shift(done, n, j, step, field, power, gram):
+    """Take in that the spike of ``j`` has moved by a step."""
+    row = gram.rows[gram.slots[j]]
+    step_power = power * step
+    for i in range(row.size):
+        field[i] -= step_power * row[i]
+    for a in range(n):
+        done.centre[a] -= step * done.shadow[a, j]
+
+
+@njit(cache=True)
+def relabel(
+    theta, label, field, done, n, power, gram, slab_precision, spike_scale, log_odds, uniforms
+):
+    """Redraw every label and every spike in turn, all slabs integrated out; returns their number.
+
+    ``done`` has eliminated n slabs, and field holds the slopes at zero that the spikes leave.
+    """
+    for j in range(theta.size):
+        own, old, rest = -1, theta[j], n - label[j]
+        if label[j]:
+            while own < 0 or done.active[own] != j:
+                own += 1
+            mean, variance = marginal(done, n, own)
+            precision = max(1.0 / variance - slab_precision, 0.0)
+            slope = mean / variance
+        else:
+            see(done, n, j, field)
+            precision = max(done.spread[j] - slab_precision, 0.0)
+            slope = done.excess[j] + precision * old
+        enters, new = spike_or_slab(
+            slope, precision, slab_precision, spike_scale, log_odds[rest], uniforms[j]
+        )
+        if not enters:
+            theta[j] = new
+        if label[j] and not enters:
+            drop(done, n, own)
+            shift(done, rest, j, new, field, power, gram)
+        elif not label[j]:
+            shift(done, n, j, -old if enters else new - old, field, power, gram)
+            if enters:
+                see(done, n, j, field)
+                join(done, n, j, power, gram)
+        label[j], n = enters, rest + enters
+    return n
+
+
 def sweep(
     thetas, included, rewards, powers, gram, moment, drift, columns, starts, tilts,
     log_odds, slab_precision, spike_scale,
-    coordinate_uniforms, arm_uniforms, block_normals,
+    coordinate_uniforms, arm_uniforms, rearm_uniforms, block_normals,
 ) -> tuple[Floats, Bools, Floats]:  # fmt: skip
-    """The cloud after one pass over arms, coordinates and slabs, and its rewards."""
+    """The cloud after arms, labels with spikes, and slabs with an arm, and its rewards."""
     thetas, included, rewards = thetas.copy(), included.copy(), rewards.copy()
     by_rows(
         sweep_rows, thetas.shape[1] ** 2, len(thetas), thetas, included, rewards, powers, gram,
         moment, drift, columns, starts, tilts, log_odds, slab_precision, spike_scale,
-        coordinate_uniforms, arm_uniforms, block_normals,
+        coordinate_uniforms, arm_uniforms, rearm_uniforms, block_normals,
     )  # fmt: skip
     return thetas, included, rewards
 
@@ -55,29 +117,36 @@ def sweep(
 @njit(cache=True, nogil=True)
 def sweep_rows(
     start, stop, thetas, included, rewards, powers, gram, moment, drift, columns, starts, tilts,
-    log_odds, slab_precision, spike_scale, coordinate_uniforms, arm_uniforms, block_normals,
+    log_odds, slab_precision, spike_scale, coordinate_uniforms, arm_uniforms, rearm_uniforms,
+    block_normals,
 ):  # fmt: skip
     """Move some particles."""
-    d, diagonal, slots, rows = thetas.shape[1], gram.diagonal, gram.slots, gram.rows
+    d = thetas.shape[1]
     for m in range(start, stop):
         theta, label, power = thetas[m], included[m], powers[m]
         pull = np.empty(d)
         arms = np.empty(tilts.size, dtype=np.int64)
         draw_arms(rewards[m], starts, tilts, columns, arm_uniforms[m], arms, pull)
-        field = fields(theta, power, gram, power * moment - drift + pull)
-        size = np.count_nonzero(label)
-        for j in range(d):
-            old = theta[j]
-            precision, slot = power * diagonal[j], slots[j]
-            rest = size - label[j]
-            label[j], theta[j] = spike_or_slab(
-                field[j] + precision * old, precision, slab_precision, spike_scale,
-                log_odds[rest], coordinate_uniforms[m, j],
-            )  # fmt: skip
-            size = rest + label[j]
-            step = power * (theta[j] - old)
-            for i in range(d):
-                field[i] -= step * rows[slot, i]
-        active = np.flatnonzero(label)
-        block(theta, field, power, gram, slab_precision, active, block_normals[m])
+        field = fields(np.where(label, 0.0, theta), power, gram, power * moment - drift + pull)
+        done, n = eliminate(np.zeros(d), d, power, gram, slab_precision, field), 0
+        for j in np.flatnonzero(label):
+            see(done, n, j, field)
+            join(done, n, j, power, gram)
+            n += 1
+        n = relabel(
+            theta, label, field, done, n, power, gram, slab_precision, spike_scale, log_odds,
+            coordinate_uniforms[m],
+        )  # fmt: skip
+        active, values = done.active[:n], done.centre[:n] + block_normals[m, :n]
+        menu = min(int(rearm_uniforms[m, 0] * tilts.size), tilts.size - 1)
+        if menu >= 0 and tilts[menu] > 0.0:
+            first, last, tilt = starts[menu], starts[menu + 1], tilts[menu]
+            field -= tilt * columns[:, arms[menu]]
+            scores, whitened = weigh_arms(active, done.factor, field, columns, first, last, tilt)
+            rate_actions(np.where(label, 0.0, theta), columns, rewards[m])
+            scores += tilt * rewards[m, first:last]
+            arm = draw_index(scores, rearm_uniforms[m, 1])
+            values = whitened[:, arm] + block_normals[m, :n]
+        solve_back(done.factor, n, values)
+        theta[active] = values
         rate_actions(theta, columns, rewards[m])

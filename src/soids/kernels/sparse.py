@@ -34,6 +34,7 @@ from soids.kernels.joint import (
 )
 from soids.kernels.leap import leap
 from soids.kernels.normal import invert_mass, least_log_mass, log_mass
+from soids.kernels.rewards import add_shares
 from soids.kernels.rows import by_rows
 
 
@@ -198,11 +199,7 @@ def fields(theta, power, gram, slopes):
 @njit(cache=True)
 def rate_actions(theta, columns, rewards):
     """Write the rewards of all actions under theta, at a cost that counts only its support."""
-    rewards[:] = 0.0
-    for j in range(theta.size):
-        if theta[j] != 0.0:
-            for n in range(rewards.size):
-                rewards[n] += theta[j] * columns[j, n]
+    add_shares(0, theta, support(theta), columns, rewards)
 
 
 def sweep(

@@ -256,7 +256,7 @@ def swept(
         thetas, included, rewards = relaxed.sweep(
             cloud.thetas, cloud.included, rewards, powers, target.gram.all_rows(), *stage,
             prior.log_odds, prior.slab_precision, prior.spike_scale,
-            coordinate_uniforms, arm_uniforms, block_normals,
+            coordinate_uniforms, arm_uniforms, rng.random((size, 2)), block_normals,
         )  # fmt: skip
     else:
         rules = (prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball)
