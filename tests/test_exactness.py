@@ -134,8 +134,10 @@ def test_a_broad_prior_falls_with_the_square_of_the_size_and_an_ample_one_double
     assert_exact(chains(target).particles(), exact, past)
 
 
-def test_an_ample_prior_that_is_not_told_the_sparsity_is_the_theorys():
-    np.testing.assert_array_equal(Ample(9).log_odds, Subset(9).log_odds)
+def test_an_ample_prior_that_is_not_told_the_sparsity_expects_a_tenth_of_the_features():
+    apart = np.exp(Ample(30).log_odds - Subset(30).log_odds)  # which asks a half each time
+    np.testing.assert_allclose(apart, [2.0] * 3 + [0.5] * 13)
+    np.testing.assert_allclose(np.exp(Ample(4).log_odds - Subset(4).log_odds), [2.0, 0.5, 0.5])
 
 
 @pytest.mark.parametrize("radius", [0.3, 20.0])

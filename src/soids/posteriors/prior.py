@@ -106,11 +106,15 @@ def binomial_odds(dimension: int, sparsity: int | None) -> Floats:
 
 
 def ball(radius: float | None, evidence: Evidence) -> Span:
-    """A known radius, or one that the l2 norm suggested by the rewards allows, with some room."""
+    """A known radius, or one that the l2 norm suggested by the rewards allows, with some room.
+
+    In the smallest ball parameters of one or two features have that norm, in the mean square: with
+    smaller ones, many small features would come cheap.
+    """
     if radius is not None:
         return Span(float(radius), float(radius))
     scale = evidence.scale()
-    return Span(scale, scale * (1.0 + evidence.moment.size**0.5))
+    return Span(scale * 3.0**0.5, scale * (1.0 + evidence.moment.size**0.5))
 
 
 def noise_level(noise: float | None, evidence: Evidence) -> Noise:

@@ -98,10 +98,12 @@ class Ample(InBall):
     """Supports of size k with odds ``2**k / C(d, k)``: about as many features matter as was told.
 
     ``Subset`` reads the sparsity as a bound and asks a half for each feature more, so that it
-    believes for long in few strong ones. Who knows how many there are loses less at first. A
-    sparsity that is not told leaves ``Subset``.
+    believes for long in few strong ones. Who knows how many there are loses less at first. If
+    nothing was told, sizes up to a tenth of the dimension have the same odds, and each feature
+    beyond asks a quarter.
     """
 
     def _ratios(self, sizes: Floats) -> Floats:
-        doubles = self.sparsity is not None
-        return np.where(doubles & (sizes <= self.largest), 2.0, 0.5)
+        if self.sparsity is None:
+            return np.where(sizes <= max(1.0, 0.1 * self.dimension), 1.0, 0.25)
+        return np.where(sizes <= self.sparsity, 2.0, 0.5)
