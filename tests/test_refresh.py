@@ -101,6 +101,23 @@ def test_ten_rewards_at_a_time_do_not_end_on_a_support_that_explains_nothing():
         assert (policy.inclusion()[:2] > 0.9).all(), seed
 
 
+def test_a_far_too_wide_ball_costs_a_few_new_starts(monkeypatch):
+    """Optimism draws the cloud to the rim, a million away, and each reward to another place there:
+    9000 steps from place to place in the first rounds, 280 by way of the prior.
+    """
+    steps, plain = [], smc.halfway
+
+    def counting(*arguments):
+        steps.append(1)
+        return plain(*arguments)
+
+    monkeypatch.setattr(smc, "halfway", counting)
+    policy = SOIDS(20, sparsity=2, radius=1e6, noise=1.0)
+    play(paper_instance(20, 0), policy, 40, 0)
+    assert len(steps) < 20 * smc.LONG
+    assert (policy.inclusion()[:2] > 0.9).all()
+
+
 def test_a_budget_is_kept_and_what_was_achieved_is_said():
     bandit, rng = paper_instance(40, seed=0), np.random.default_rng(0)
     play(bandit, SOIDS(40, budget_ms=1.0), horizon=3, seed=0)  # compiles

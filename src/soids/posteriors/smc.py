@@ -37,6 +37,7 @@ from soids.posteriors.target import Target, Tuning
 ALIVE = 0.5  # resample and move when the effective size falls under this share of the cloud
 ABRUPT = 0.1  # a step that leaves fewer alive is taken in several
 SURPRISE = 0.03  # a step that leaves fewer alive is no step of this cloud
+LONG = 60  # steps to one target: from the prior it is not as far
 # Of the particles this share is due to move at any target, so that no cloud is stuck for ever.
 UPKEEP = 0.05
 BATCH = 0.5  # of the particles that are due to move make it worth the while
@@ -336,14 +337,15 @@ def advance(
     Moves take little longer than so many seconds; what is not done is owed, and done later.
     """
     # One reward more is seldom worth a new start, which takes long with thousands of features.
-    may_start = target.rounds > cloud.target.rounds + 1 > 1 and seconds == math.inf
+    may_start, steps = target.rounds > cloud.target.rounds + 1 > 1 and seconds == math.inf, 0
     while cloud.target is not target:
         ahead = aimed(cloud, target)
         if np.isnan(ahead.log_weights).any():  # else no step would ever be small enough
             raise FloatingPointError("the posterior overflowed: rescale the rewards or the actions")
         if (share := effective_share(ahead.log_weights)) < ABRUPT:
             under_new_prior = aimed(cloud, cloud.target.towards(target, 0.0))
-            is_lost = effective_share(under_new_prior.log_weights) < ABRUPT
+            steps += 1
+            is_lost = effective_share(under_new_prior.log_weights) < ABRUPT or steps == LONG
             if is_lost or (share < SURPRISE and may_start):
                 cloud, may_start = start(target, len(cloud.thetas), rng), False
             ahead = halfway(cloud, target)
