@@ -267,7 +267,7 @@ def test_every_recent_context_is_appraised_by_itself(monkeypatch, together):
         policy.observe(policy.choose(menu.actions, rng), rng.standard_normal())
     belief = policy.memory.belief
     weights = belief.particles().weights
-    found = policy._elsewhere(belief, weights, policy.memory.recent)
+    found = policy._elsewhere(belief, weights, policy.memory.recent, None)
     assert len(found) == 4
     for menu, answers in zip(menus, found, strict=True):
         expected = posterior.GAINS["full"](belief.rewards_on(Menu(menu.actions)), weights)

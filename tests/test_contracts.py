@@ -226,7 +226,7 @@ def test_a_broken_cloud_is_an_error_and_not_an_endless_loop():
     posterior, rng = POSTERIORS["subset"](4), np.random.default_rng(0)
     tuning = Tuning(1.0, 0.5, 50, 1)
     cloud = posterior.update(None, gathered(EASY.theta, 2), tuning, rng)
-    cloud.variances[0] = np.nan
+    cloud.variances[:] = np.nan
     with pytest.raises(FloatingPointError, match="rescale"):
         posterior.update(cloud, gathered(EASY.theta, 3), tuning, rng)
 

@@ -33,7 +33,7 @@ SHARE = SPARSITY / DIMENSION
 RADIUS = 1.5
 NOISE = 0.5
 SLAB = 0.5  # standard deviation
-SPIKE = 0.1  # scale of the Laplace density
+SPIKE = 0.4  # scale of the Laplace density: wide enough that wrong spikes show
 
 MENUS = [
     Menu(actions)
@@ -83,9 +83,10 @@ def spike_slab_draws(count: int, rng: Rng, *, share: float | None = SHARE) -> Dr
     return thetas, thetas != 0.0
 
 
-def relaxed_draws(count: int, rng: Rng) -> Draws:
-    """Independent Laplace spikes and unbounded slabs."""
-    included = rng.random((count, DIMENSION)) < SHARE
+def relaxed_draws(count: int, rng: Rng, *, share: float | None = SHARE) -> Draws:
+    """Independent Laplace spikes and unbounded slabs; no share: any share."""
+    shares = rng.random((count, 1)) if share is None else share
+    included = rng.random((count, DIMENSION)) < shares
     slabs = SLAB * rng.standard_normal(included.shape)
     return np.where(included, slabs, rng.laplace(0.0, SPIKE, included.shape)), included
 
@@ -102,6 +103,7 @@ def laws() -> dict[str, Law]:
     nothing = Evidence.empty(DIMENSION)
     subset, spike_slab, relaxed = (each.prior(nothing) for each in POSTERIORS.values())
     any_share = SpikeSlab(DIMENSION, radius=RADIUS, noise=NOISE, slab_variance=SLAB**2)
+    any_label = Relaxed(DIMENSION, noise=NOISE, slab_variance=SLAB**2, spike_scale=SPIKE)
     vague = Noise(5.0, 5.0 * NOISE**2)
 
     def draw_subset(radii: Floats, rng: Rng) -> Draws:
@@ -117,6 +119,9 @@ def laws() -> dict[str, Law]:
     def draw_relaxed(radii: Floats, rng: Rng) -> Draws:
         return relaxed_draws(len(radii), rng)
 
+    def draw_any_label(radii: Floats, rng: Rng) -> Draws:
+        return relaxed_draws(len(radii), rng, share=None)
+
     return {
         "subset": Law(subset, draw_subset),
         "spike_slab": Law(spike_slab, draw_spike_slab),
@@ -125,6 +130,7 @@ def laws() -> dict[str, Law]:
         "subset, noise unknown": Law(subset._replace(noise=vague), draw_subset),
         "relaxed, noise unknown": Law(relaxed._replace(noise=vague), draw_relaxed),
         "spike_slab, sparsity unknown": Law(any_share.prior(nothing), draw_any_share),
+        "relaxed, sparsity unknown": Law(any_label.prior(nothing), draw_any_label),
     }
 
 

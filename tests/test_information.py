@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import least_pair_ratio, simplex_grid
+from soids import information
 from soids.designs import exploratory_design
 from soids.evidence import Evidence, Menu
 from soids.information import (
@@ -20,6 +21,7 @@ from soids.information import (
     exploring,
     half_variance,
     information_ratio,
+    left_to_learn,
     minimise_ratio,
     obedient,
     shortfall,
@@ -319,3 +321,32 @@ def test_an_appraisal_is_shortfall_and_half_variance():
     regret, gain = appraise(rewards, weights)
     assert regret == pytest.approx(shortfall(rewards, weights), rel=1e-12)
     assert gain == pytest.approx(half_variance(rewards, weights), rel=1e-12)
+
+
+def test_what_is_left_to_learn_is_what_a_gaussian_leaves():
+    """The conditional variance by inverses, duplicates counted; nothing is left of what is known,
+    all of what has nothing to do with it.
+    """
+    rng = np.random.default_rng(0)
+    rewards, weights = rng.standard_normal((60, 7)), rng.dirichlet(np.ones(60))
+    rewards[:, 5], rewards[:, 6] = 3.0, rewards[:, 0]
+    covariance = np.cov(rewards.T, aweights=weights, ddof=0)
+    variances = np.array([0.3, 0.3 / 4])
+    known = covariance[np.ix_([0, 2], [0, 2])] + np.diag(variances)
+    beside = covariance[:, [0, 2]]
+    left = np.diag(covariance) - np.einsum("kp,pq,kq->k", beside, np.linalg.inv(known), beside)
+    shares = left_to_learn(rewards, weights, rewards[:, [0, 2]], variances)
+    np.testing.assert_allclose(shares[:5], (left / np.diag(covariance))[:5], rtol=1e-7)
+    assert 0.0 <= shares[5] <= 1.0  # of nothing
+    assert shares[6] == pytest.approx(shares[0])
+    certain = left_to_learn(rewards, weights, rewards[:, [0, 0]], np.zeros(2))
+    assert certain[0] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_blocks_of_actions_change_nothing_of_what_is_left(monkeypatch):
+    rng = np.random.default_rng(1)
+    rewards, weights = rng.standard_normal((30, 11)), np.full(30, 1 / 30)
+    arguments = rewards, weights, rewards[:, :3], np.full(3, 0.1)
+    whole = left_to_learn(*arguments)
+    monkeypatch.setattr(information, "BLOCK", 4)
+    np.testing.assert_allclose(left_to_learn(*arguments), whole, rtol=1e-12)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from judging import assert_exact, assert_mean, chains, scene, target_of
+from judging import assert_exact, assert_mean, chains, evidence_of, scene, target_of
 from oracles import (
     binomial_sizes,
     enumerate_spike_slab,
@@ -80,3 +80,12 @@ def test_an_unknown_radius_is_integrated_out(rate):
     cloud = chains(target)
     assert_exact(cloud.particles(), mixed(given, log_priors), past)
     assert_mean(cloud, np.log(cloud.radii), mean_of(np.log(radii), given, log_priors))
+
+
+@pytest.mark.parametrize("dimension", [1, 9])
+def test_an_unknown_radius_begins_where_one_or_two_features_fit(dimension):
+    past = scene(dimension, 4)
+    evidence = evidence_of(past)
+    low, high = Subset(dimension).prior(evidence).radius
+    assert low == pytest.approx(math.sqrt(3.0) * evidence.scale())
+    assert high == pytest.approx((1.0 + math.sqrt(dimension)) * evidence.scale())

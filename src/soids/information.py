@@ -10,11 +10,14 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from soids.arrays import Floats, Ints
 from soids.kernels.appraisal import regret_and_gain, regrets_and_gains, winners
 from soids.kernels.edge import best_edge, frontiers
 from soids.particles import Particles
+
+BLOCK = 20_000  # actions whose covariances are held at once
 
 
 class Mixture(Protocol):
@@ -121,6 +124,31 @@ def half_explained_variance(rewards: Floats, weights: Floats) -> Floats:
     np.add.at(sums, group, weights[:, None] * rewards)
     alive = masses > 0.0
     return half_variance(sums[alive] / masses[alive, None], masses[alive])
+
+
+def left_to_learn(
+    rewards: Floats, weights: Floats, awaited: Floats, variances: Floats
+) -> Floats:  # (K,)
+    """The share of each action's variance that rewards under way will not take away.
+
+    Of weighted parameters, ``rewards`` (M, K) are those of the actions and ``awaited`` (M, P) of
+    what was chosen and not yet answered, each with the variance (P,) of its noise. As if all were
+    Gaussian.
+
+    >>> two = np.array([[1.0, 0.0], [0.0, 0.0]])
+    >>> left_to_learn(two, np.array([0.5, 0.5]), two[:, :1], np.array([0.25])).round(6).tolist()
+    [0.5, 1.0]
+    """
+    centred = awaited - weights @ awaited
+    weighted = weights[:, None] * centred
+    known = centred.T @ weighted
+    known.flat[:: len(known) + 1] += variances + 1e-10 * known.max()  # more than rounding takes
+    reach = solve_triangular(np.linalg.cholesky(known), weighted.T, lower=True)
+    blocks = np.array_split(rewards, -(-rewards.shape[1] // BLOCK), axis=1)
+    taken = np.concatenate([((reach @ block) ** 2).sum(axis=0) for block in blocks])
+    whole = 2.0 * regret_and_gain(rewards, weights)[1]
+    left: Floats = np.clip(1.0 - taken / np.where(whole > 0.0, whole, 1.0), 0.0, 1.0)
+    return left
 
 
 def information_ratio(regret: float, gain: float, power: float = 2.0) -> float:

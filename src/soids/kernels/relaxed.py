@@ -12,11 +12,14 @@ from numba import njit
 
 from soids.arrays import Bools, Floats
 from soids.kernels.draws import draw_arms, draw_index
-from soids.kernels.elimination import drop, eliminate, join, marginal, solve_back
+from soids.kernels.elimination import drop, eliminate, join, marginal, solve_back, support
 from soids.kernels.joint import weigh_arms
 from soids.kernels.normal import invert_mass, log_mass
+from soids.kernels.rewards import add_shares
 from soids.kernels.rows import by_rows
 from soids.kernels.sparse import fields, rate_actions
+
+ROUNDING = 1e-15  # of a precision, lost when slabs that explain the same are eliminated
 
 
 @njit(cache=True)
@@ -41,14 +44,20 @@ def spike_or_slab(slope, precision, slab_precision, spike_scale, odds, u):
 
 
 @njit(cache=True)
-def see(done, n, j, field):
-    """Write the slope of ``j`` with n slabs eliminated: spikes that move change field and centre,
-    and to carry every slope along would cost n times as much.
+def see(done, n, j, field, slab_precision):
+    """Write precision and slope of ``j`` with n slabs eliminated, and return what is left of the
+    data's part of the precision.
+
+    Spikes that move change field and centre only, so all other slopes are out of date: to carry
+    every one along would cost n times as much. Rounding leaves no less than its own size.
     """
+    least = ROUNDING * (done.whole[j] - slab_precision)
+    done.spread[j] = max(done.spread[j], slab_precision + least)
     slope = field[j]
     for a in range(n):
         slope -= done.shadow[a, j] * done.centre[a]
     done.excess[j] = slope
+    return max(done.spread[j] - slab_precision, least)
 
 
 @njit(cache=True)
@@ -76,11 +85,11 @@ def relabel(
             while own < 0 or done.active[own] != j:
                 own += 1
             mean, variance = marginal(done, n, own)
-            precision = max(1.0 / variance - slab_precision, 0.0)
+            least = ROUNDING * (done.whole[j] - slab_precision)
+            precision = max(1.0 / variance - slab_precision, least)
             slope = mean / variance
         else:
-            see(done, n, j, field)
-            precision = max(done.spread[j] - slab_precision, 0.0)
+            precision = see(done, n, j, field, slab_precision)
             slope = done.excess[j] + precision * old
         enters, new = spike_or_slab(
             slope, precision, slab_precision, spike_scale, log_odds[rest], uniforms[j]
@@ -93,7 +102,7 @@ def relabel(
         elif not label[j]:
             shift(done, n, j, -old if enters else new - old, field, power, gram)
             if enters:
-                see(done, n, j, field)
+                see(done, n, j, field, slab_precision)
                 join(done, n, j, power, gram)
         label[j], n = enters, rest + enters
     return n
@@ -102,14 +111,14 @@ def relabel(
 def sweep(
     thetas, included, rewards, powers, gram, moment, drift, columns, starts, tilts,
     log_odds, slab_precision, spike_scale,
-    coordinate_uniforms, arm_uniforms, rearm_uniforms, block_normals,
+    coordinate_uniforms, arm_uniforms, rearm_uniforms, slab_normals,
 ) -> tuple[Floats, Bools, Floats]:  # fmt: skip
     """The cloud after arms, labels with spikes, and slabs with an arm, and its rewards."""
     thetas, included, rewards = thetas.copy(), included.copy(), rewards.copy()
     by_rows(
         sweep_rows, thetas.shape[1] ** 2, len(thetas), thetas, included, rewards, powers, gram,
         moment, drift, columns, starts, tilts, log_odds, slab_precision, spike_scale,
-        coordinate_uniforms, arm_uniforms, rearm_uniforms, block_normals,
+        coordinate_uniforms, arm_uniforms, rearm_uniforms, slab_normals,
     )  # fmt: skip
     return thetas, included, rewards
 
@@ -118,7 +127,7 @@ def sweep(
 def sweep_rows(
     start, stop, thetas, included, rewards, powers, gram, moment, drift, columns, starts, tilts,
     log_odds, slab_precision, spike_scale, coordinate_uniforms, arm_uniforms, rearm_uniforms,
-    block_normals,
+    slab_normals,
 ):  # fmt: skip
     """Move some particles."""
     d = thetas.shape[1]
@@ -130,23 +139,24 @@ def sweep_rows(
         field = fields(np.where(label, 0.0, theta), power, gram, power * moment - drift + pull)
         done, n = eliminate(np.zeros(d), d, power, gram, slab_precision, field), 0
         for j in np.flatnonzero(label):
-            see(done, n, j, field)
+            see(done, n, j, field, slab_precision)
             join(done, n, j, power, gram)
             n += 1
         n = relabel(
             theta, label, field, done, n, power, gram, slab_precision, spike_scale, log_odds,
             coordinate_uniforms[m],
         )  # fmt: skip
-        active, values = done.active[:n], done.centre[:n] + block_normals[m, :n]
+        active, values = done.active[:n], done.centre[:n] + slab_normals[m, :n]
         menu = min(int(rearm_uniforms[m, 0] * tilts.size), tilts.size - 1)
         if menu >= 0 and tilts[menu] > 0.0:
             first, last, tilt = starts[menu], starts[menu + 1], tilts[menu]
             field -= tilt * columns[:, arms[menu]]
             scores, whitened = weigh_arms(active, done.factor, field, columns, first, last, tilt)
-            rate_actions(np.where(label, 0.0, theta), columns, rewards[m])
+            spikes = np.where(label, 0.0, theta)
+            add_shares(first, spikes, support(spikes), columns, rewards[m, first:last])
             scores += tilt * rewards[m, first:last]
             arm = draw_index(scores, rearm_uniforms[m, 1])
-            values = whitened[:, arm] + block_normals[m, :n]
+            values = whitened[:, arm] + slab_normals[m, :n]
         solve_back(done.factor, n, values)
         theta[active] = values
         rate_actions(theta, columns, rewards[m])

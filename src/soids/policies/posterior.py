@@ -24,6 +24,7 @@ from soids.information import (
     appraise,
     half_explained_variance,
     information_ratio,
+    left_to_learn,
     minimise_contextual_ratio,
     minimise_ratio,
     obedient,
@@ -64,6 +65,7 @@ class Appraisal(Protocol):
 
 
 GAINS: dict[str, Appraisal] = {"full": appraise, "conditional": appraise_conditionally}
+AWAITED = 200  # decisions without a reward, the last of which are reckoned with
 TOGETHER = 20_000  # actions of other contexts that are rated at once, if there are no more
 TOLD = ("sparsity", "radius", "noise")
 OWN: tuple[type[Any], ...] = tuple(POSTERIORS.values())
@@ -235,7 +237,10 @@ class PosteriorPolicy(ABC):
         rewards, weights = belief.rewards_on(menu), belief.particles().weights
         regret, gain = GAINS[self.gain](rewards, weights)
         unit, old = belief.noise(), self.memory
-        elsewhere = partial(self._elsewhere, belief, weights, old.recent)
+        awaited = self._awaited(belief)
+        if awaited is not None:
+            gain = gain * left_to_learn(rewards, weights, *awaited)
+        elsewhere = partial(self._elsewhere, belief, weights, old.recent, awaited)
         mixture = self._mixture(Outlook(menu, rewards, weights, regret, gain, unit, elsewhere))
         index = mixture.draw(rng.random())
         paid, learned = mixture.mean(regret), mixture.mean(gain) / unit**2
@@ -274,8 +279,23 @@ class PosteriorPolicy(ABC):
     def _mixture(self, outlook: Outlook) -> Mixture:
         """The distribution over actions to draw from."""
 
+    def _awaited(self, belief: Belief) -> tuple[Floats, Floats] | None:
+        """The rewards (M, P) of what waits for its answer, and the variances (P,) of their noise.
+
+        Without them, a policy that chooses again before it has learned would choose the same.
+        """
+        waiting = [one.action for one in self.ledger.pending.values()][-AWAITED:]
+        if not waiting:
+            return None
+        actions, counts = np.unique(waiting, axis=0, return_counts=True)
+        return belief.rewards_on(Menu(np.asfortranarray(actions))), belief.noise() ** 2 / counts
+
     def _elsewhere(
-        self, belief: Belief, weights: Floats, recent: tuple[Menu, ...]
+        self,
+        belief: Belief,
+        weights: Floats,
+        recent: tuple[Menu, ...],
+        awaited: tuple[Floats, Floats] | None,
     ) -> tuple[tuple[Floats, Floats], ...]:
         """Regret and gain in the contexts over which the ratio is averaged, besides the last."""
         menus = {id(menu): menu for menu in recent}  # mostly all differ, or all are one
@@ -288,7 +308,10 @@ class PosteriorPolicy(ABC):
             if len(group) > 1:
                 every = Menu(np.vstack([menu.actions for menu in group]))
             starts = np.cumsum([0, *(len(menu.actions) for menu in group)])
-            regret, gain = GAINS[self.gain](belief.rewards_on(every), weights, starts)
+            rewards = belief.rewards_on(every)
+            regret, gain = GAINS[self.gain](rewards, weights, starts)
+            if awaited is not None:
+                gain = gain * left_to_learn(rewards, weights, *awaited)
             for menu, (first, last) in zip(group, pairwise(starts), strict=True):
                 known[id(menu)] = regret[first:last], gain[first:last]
         return tuple(known[id(menu)] for menu in recent)

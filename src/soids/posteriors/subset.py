@@ -99,7 +99,7 @@ class Ample(InBall):
 
     ``Subset`` reads the sparsity as a bound and asks a half for each feature more, so that it
     believes for long in few strong ones. Who knows how many there are loses less at first. If
-    nothing was told, sizes up to a tenth of the dimension have the same odds, and each feature
+    it was not told, sizes up to a tenth of the dimension have the same odds, and each feature
     beyond asks a quarter.
     """
 
