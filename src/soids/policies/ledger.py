@@ -101,7 +101,8 @@ class Ledger:
         """The pending decision that this one is a copy of."""
         if decision.round not in self.pending:
             raise ValueError(
-                f"decision of round {decision.round} has its reward already: observe it once"
+                f"decision of round {decision.round} has its reward already, or was given up: "
+                "observe it once"
             )
         mine = self.pending[decision.round]
         if decision is mine:
