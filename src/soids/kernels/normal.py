@@ -111,6 +111,12 @@ def invert_decay(fall, precision, width, share):
 
 
 @njit(cache=True)
+def slope_at(point, slope, precision):
+    """The slope of the bump's exponent at a point, which may be infinite."""
+    return slope - precision * point if precision > 0.0 else slope
+
+
+@njit(cache=True)
 def is_uncut(slope, precision, low, high):
     """Whether the ends of ``[low, high]`` cut nothing off the bump that a double could hold."""
     if precision <= 0.0:
@@ -124,10 +130,10 @@ def log_mass(slope, precision, low, high):
     """The logarithm of the mass of the bump on ``[low, high]``."""
     if is_uncut(slope, precision, low, high):
         return 0.5 * (slope * slope / precision + LOG_2PI - math.log(precision))
-    if slope - precision * low <= 0.0:
+    if slope_at(low, slope, precision) <= 0.0:
         peak = low * (slope - 0.5 * precision * low)
         return peak + math.log(decay(precision * low - slope, precision, high - low))
-    if slope - precision * high >= 0.0:
+    if slope_at(high, slope, precision) >= 0.0:
         peak = high * (slope - 0.5 * precision * high)
         return peak + math.log(decay(slope - precision * high, precision, high - low))
     mode = slope / precision
@@ -154,9 +160,9 @@ def invert_mass(slope, precision, low, high, share):
         inside = min(max(share, FIRST), LAST)
         point = slope / precision + normal_quantile(inside) / math.sqrt(precision)
         return min(max(point, low), high)
-    if slope - precision * low <= 0.0:
+    if slope_at(low, slope, precision) <= 0.0:
         return low + invert_decay(precision * low - slope, precision, high - low, share)
-    if slope - precision * high >= 0.0:
+    if slope_at(high, slope, precision) >= 0.0:
         return high - invert_decay(slope - precision * high, precision, high - low, 1.0 - share)
     mode = slope / precision
     left = decay(0.0, precision, mode - low)
