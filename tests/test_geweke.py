@@ -33,7 +33,8 @@ SHARE = SPARSITY / DIMENSION
 RADIUS = 1.5
 NOISE = 0.5
 SLAB = 0.5  # standard deviation
-SPIKE = 0.4  # scale of the Laplace density: wide enough that wrong spikes show
+SPIKE = 0.1  # scale of the Laplace density
+WIDE = 0.4  # enough for wrong spikes to show, too much where a whole run must stay proper
 
 MENUS = [
     Menu(actions)
@@ -83,12 +84,14 @@ def spike_slab_draws(count: int, rng: Rng, *, share: float | None = SHARE) -> Dr
     return thetas, thetas != 0.0
 
 
-def relaxed_draws(count: int, rng: Rng, *, share: float | None = SHARE) -> Draws:
+def relaxed_draws(
+    count: int, rng: Rng, *, share: float | None = SHARE, spike: float = SPIKE
+) -> Draws:
     """Independent Laplace spikes and unbounded slabs; no share: any share."""
     shares = rng.random((count, 1)) if share is None else share
     included = rng.random((count, DIMENSION)) < shares
     slabs = SLAB * rng.standard_normal(included.shape)
-    return np.where(included, slabs, rng.laplace(0.0, SPIKE, included.shape)), included
+    return np.where(included, slabs, rng.laplace(0.0, spike, included.shape)), included
 
 
 class Law(NamedTuple):
@@ -101,9 +104,11 @@ class Law(NamedTuple):
 def laws() -> dict[str, Law]:
     """Every prior, and what can be unknown about it."""
     nothing = Evidence.empty(DIMENSION)
-    subset, spike_slab, relaxed = (each.prior(nothing) for each in POSTERIORS.values())
+    subset, spike_slab = (POSTERIORS[name].prior(nothing) for name in ("subset", "spike_slab"))
+    wide = {"noise": NOISE, "slab_variance": SLAB**2, "spike_scale": WIDE}
+    relaxed = Relaxed(DIMENSION, sparsity=SPARSITY, **wide).prior(nothing)
     any_share = SpikeSlab(DIMENSION, radius=RADIUS, noise=NOISE, slab_variance=SLAB**2)
-    any_label = Relaxed(DIMENSION, noise=NOISE, slab_variance=SLAB**2, spike_scale=SPIKE)
+    any_label = Relaxed(DIMENSION, **wide)
     vague = Noise(5.0, 5.0 * NOISE**2)
 
     def draw_subset(radii: Floats, rng: Rng) -> Draws:
@@ -117,10 +122,10 @@ def laws() -> dict[str, Law]:
         return spike_slab_draws(len(radii), rng, share=None)
 
     def draw_relaxed(radii: Floats, rng: Rng) -> Draws:
-        return relaxed_draws(len(radii), rng)
+        return relaxed_draws(len(radii), rng, spike=WIDE)
 
     def draw_any_label(radii: Floats, rng: Rng) -> Draws:
-        return relaxed_draws(len(radii), rng, share=None)
+        return relaxed_draws(len(radii), rng, share=None, spike=WIDE)
 
     return {
         "subset": Law(subset, draw_subset),
