@@ -232,6 +232,8 @@ def test_choices_that_wait_for_rewards_are_not_made_again(contexts):
     bandit, rng = paper_instance(20, 0), np.random.default_rng(0)
     made = [policy.choose(bandit.actions, rng) for _ in range(12)]
     assert len({one.index for one in made}) >= 8
+    _, variances = policy._awaited(policy.memory.belief)
+    assert (1.0 / variances).sum() == pytest.approx(12.0)  # each reward counts, repeated or not
     gains = [one.info.gain for one in made]
     assert gains[-1] < 0.8 * gains[0]
     policy.observe(made, [float(bandit.means[one.index]) for one in made])

@@ -235,11 +235,8 @@ class PosteriorPolicy(ABC):
         rate = self._learning_rate(menu)
         belief = self._update(rate, rng)
         rewards, weights = belief.rewards_on(menu), belief.particles().weights
-        regret, gain = GAINS[self.gain](rewards, weights)
-        unit, old = belief.noise(), self.memory
-        awaited = self._awaited(belief)
-        if awaited is not None:
-            gain = gain * left_to_learn(rewards, weights, *awaited)
+        unit, old, awaited = belief.noise(), self.memory, self._awaited(belief)
+        regret, gain = self._appraise(rewards, weights, awaited)
         elsewhere = partial(self._elsewhere, belief, weights, old.recent, awaited)
         mixture = self._mixture(Outlook(menu, rewards, weights, regret, gain, unit, elsewhere))
         index = mixture.draw(rng.random())
@@ -284,11 +281,24 @@ class PosteriorPolicy(ABC):
 
         Without them, a policy that chooses again before it has learned would choose the same.
         """
-        waiting = [one.action for one in self.ledger.pending.values()][-AWAITED:]
+        waiting = list(self.ledger.pending.values())[-AWAITED:]
         if not waiting:
             return None
-        actions, counts = np.unique(waiting, axis=0, return_counts=True)
+        actions, counts = np.unique([one.action for one in waiting], axis=0, return_counts=True)
         return belief.rewards_on(Menu(np.asfortranarray(actions))), belief.noise() ** 2 / counts
+
+    def _appraise(
+        self,
+        rewards: Floats,
+        weights: Floats,
+        awaited: tuple[Floats, Floats] | None,
+        starts: Ints | None = None,
+    ) -> tuple[Floats, Floats]:
+        """Regret and gain of all actions, the gain beside what is awaited."""
+        regret, gain = GAINS[self.gain](rewards, weights, starts)
+        if awaited is not None:
+            gain = gain * left_to_learn(rewards, weights, *awaited)
+        return regret, gain
 
     def _elsewhere(
         self,
@@ -309,9 +319,7 @@ class PosteriorPolicy(ABC):
                 every = Menu(np.vstack([menu.actions for menu in group]))
             starts = np.cumsum([0, *(len(menu.actions) for menu in group)])
             rewards = belief.rewards_on(every)
-            regret, gain = GAINS[self.gain](rewards, weights, starts)
-            if awaited is not None:
-                gain = gain * left_to_learn(rewards, weights, *awaited)
+            regret, gain = self._appraise(rewards, weights, awaited, starts)
             for menu, (first, last) in zip(group, pairwise(starts), strict=True):
                 known[id(menu)] = regret[first:last], gain[first:last]
         return tuple(known[id(menu)] for menu in recent)

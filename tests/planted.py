@@ -1,0 +1,330 @@
+"""Bugs that a tired person might write, one by one: ``mutants.py`` plants them."""
+
+from typing import NamedTuple
+
+
+class Bug(NamedTuple):
+    """A line of the package, and what a tired person might have written instead."""
+
+    title: str
+    file: str
+    right: str
+    wrong: str
+    kind: str = "sampler"  # whose tests judge
+
+
+BUGS = (
+    Bug(
+        "wrong sign of the tilt",
+        "kernels/draws.py",
+        "pull[j] += tilts[menu] * columns",
+        "pull[j] -= tilts[menu] * columns",
+    ),
+    Bug(
+        "a spike that moves is not told to the slabs",
+        "kernels/relaxed.py",
+        "done.centre[a] -= step * done.shadow[a, j]",
+        "done.centre[a] -= 0.0 * done.shadow[a, j]",
+    ),
+    Bug(
+        "an arm is weighed without the spikes",
+        "kernels/relaxed.py",
+        "scores += tilt * rewards[m, first:last]",
+        "scores += 0.0 * rewards[m, first:last]",
+    ),
+    Bug(
+        "eta forgotten",
+        "posteriors/smc.py",
+        "powers = target.eta / cloud.variances",
+        "powers = 1.0 / cloud.variances",
+    ),
+    Bug(
+        "standard deviation for variance",
+        "posteriors/spike_slab.py",
+        "slab_precision=1.0 / variance",
+        "slab_precision=1.0 / variance**0.5",
+    ),
+    Bug(
+        "off by one in t",
+        "posteriors/target.py",
+        "tilts = rate * evidence.offered if",
+        "tilts = rate * (evidence.offered - 1) if",
+    ),
+    Bug(
+        "stale maximum",
+        "kernels/rewards.py",
+        "    rewards[:] = 0.0\n    whole",
+        "    whole",
+    ),
+    Bug(
+        "missing prior odds",
+        "posteriors/prior.py",
+        "ratios * (k + 1) ** 2 / (dimension - k)",
+        "ratios * (k + 1) / (dimension - k)",
+    ),
+    Bug(
+        "weight of the true target forgotten",
+        "posteriors/smc.py",
+        "log_truth = best - soft",
+        "log_truth = 0.0 * best",
+    ),
+    Bug(
+        "played actions left out of the gaps",
+        "posteriors/target.py",
+        "rate * evidence.total",
+        "0.0 * evidence.total",
+    ),
+    Bug(
+        "radius of one feature more",
+        "posteriors/draws.py",
+        "sizes = np.count_nonzero(thetas, axis=1)\n    least",
+        "sizes = np.count_nonzero(thetas, axis=1) + 1\n    least",
+    ),
+    Bug(
+        "noise learned twice as fast",
+        "posteriors/draws.py",
+        "rng.standard_gamma(shape + 0.5 * rounds",
+        "rng.standard_gamma(shape + rounds",
+    ),
+    Bug(
+        "atom forgotten in the glide",
+        "kernels/joint.py",
+        "        if rest >= floor and low <= 0.0 <= high:",
+        "        if own < 0 and rest >= floor and low <= 0.0 <= high:",
+    ),
+    Bug(
+        "oneself counted among the others of a glide",
+        "kernels/joint.py",
+        "u *= (rest / FREE) ** 2",
+        "u *= (n / FREE) ** 2",
+    ),
+    Bug(
+        "too sure that a feature stays",
+        "kernels/normal.py",
+        "precision * value / 6.0",
+        "precision * value / 60.0",
+    ),
+    Bug(
+        "kept values counted twice",
+        "kernels/sparse.py",
+        "u / (REDRAWN * share)",
+        "u / share",
+    ),
+    Bug(
+        "what was eliminated forgotten",
+        "kernels/elimination.py",
+        "spread[i] += row[i] * row[i] / variance",
+        "spread[i] += row[i] * row[i]",
+    ),
+    Bug(
+        "mirrored across a change of sign",
+        "kernels/mirror.py",
+        " and (reflected * signs > 0.0).all():",
+        ":",
+    ),
+    Bug(
+        "mirrored about the wrong length",
+        "kernels/mirror.py",
+        "image + length - 2.0 * middle",
+        "image + length - middle",
+    ),
+    Bug(
+        "old arm's pull kept after rearm",
+        "kernels/sparse.py",
+        "slopes += tilt * columns[:, first + chosen]",
+        "slopes += tilt * columns[:, arms[menu]]",
+    ),
+    Bug(
+        "a leap that forgets how likely its way back is",
+        "kernels/leap.py",
+        "gained += total - log_weight(done, partner)",
+        "gained += total",
+    ),
+    Bug(
+        "a leap by the order in which features came",
+        "kernels/leap.py",
+        "entered.sort()",
+        "entered",
+    ),
+    Bug(
+        "slab left out of the elimination",
+        "kernels/elimination.py",
+        "whole[i] = power * diagonal[i] + slab_precision",
+        "whole[i] = power * diagonal[i]",
+    ),
+    Bug(
+        "one context for all",
+        "policies/posterior.py",
+        "known[id(menu)] = regret[first:last], gain[first:last]",
+        "known[id(menu)] = regret[: last - first], gain[: last - first]",
+        kind="contexts",
+    ),
+    Bug(
+        "norm bound without its ridge",
+        "regression/ridge.py",
+        "math.sqrt(penalty) * norm",
+        "norm",
+        kind="baseline",
+    ),
+    Bug(
+        "scikit-learn's factor of two",
+        "regression/lasso.py",
+        "alpha = 0.5 * penalty",
+        "alpha = penalty",
+        kind="baseline",
+    ),
+    Bug(
+        "half a confidence width",
+        "regression/conversion.py",
+        "2.0 / (eta * (1.0 - eta))",
+        "1.0 / (eta * (1.0 - eta))",
+        kind="baseline",
+    ),
+    Bug(
+        "evidence lost in resampling",
+        "posteriors/smc.py",
+        "log_mass=cloud.log_mass + gained",
+        "log_mass=cloud.log_mass",
+        kind="baseline",
+    ),
+    Bug(
+        "pilot forgotten",
+        "regression/popart.py",
+        "start + samples.pulls * residuals",
+        "samples.pulls * residuals",
+        kind="baseline",
+    ),
+    Bug(
+        "information punished",
+        "policies/estimation.py",
+        "regret - gamma * nats",
+        "regret + gamma * nats",
+        kind="baseline",
+    ),
+    Bug(
+        "rounds left out of empirical Bayes",
+        "regression/empirical_bayes.py",
+        "noise = (evidence.rounds - determined + 2.0 * shape)",
+        "noise = (len(spectrum) - determined + 2.0 * shape)",
+        kind="baseline",
+    ),
+    Bug(
+        "reward for prediction",
+        "policies/otcs.py",
+        "prediction = self.forecaster.predict(settled.action)",
+        "prediction = value",
+        kind="baseline",
+    ),
+    Bug(
+        "hasty elimination",
+        "policies/elimination.py",
+        "- 2.0 * self._accuracy",
+        "- 0.02 * self._accuracy",
+        kind="baseline",
+    ),
+    Bug(
+        "late phase rewards counted twice",
+        "policies/committing.py",
+        "< phase.due:",
+        "< phase.due + 1:",
+        kind="baseline",
+    ),
+    Bug(
+        "false certificate",
+        "designs/__init__.py",
+        "smallest**2 / answer.bound)",
+        "smallest**2 / answer.total)",
+        kind="baseline",
+    ),
+    Bug(
+        "drift uphill",
+        "kernels/langevin.py",
+        "- slope.drift[j] -",
+        "+ slope.drift[j] -",
+        kind="baseline",
+    ),
+    Bug(
+        "dimension for sparsity in a bound",
+        "theory.py",
+        "30.0 * (cost * sparsity / c_min)",
+        "30.0 * (cost * dimension / c_min)",
+        kind="baseline",
+    ),
+    Bug(
+        "witness of the wrong side",
+        "conditions.py",
+        "(thetas @ dense.T).max(axis=1) > (thetas @ sparse.T)",
+        "(thetas @ dense.T).min(axis=1) > (thetas @ sparse.T)",
+        kind="baseline",
+    ),
+    Bug(
+        "outcomes of another recipe are taken",
+        "simulation/store.py",
+        "return outcome if recipe == trial.recipe else None",
+        "return outcome",
+        kind="harness",
+    ),
+    Bug(
+        "seeds share their luck",
+        "simulation/worker.py",
+        "trace = play(bandit, policy, problem.horizon, trial.seed, tell, feedback=feedback)",
+        "trace = play(bandit, policy, problem.horizon, 0, tell, feedback=feedback)",
+        kind="harness",
+    ),
+    Bug(
+        "told what was not asked for",
+        "simulation/trial.py",
+        "told = {name: truth[name] for name in self.told}",
+        "told = {name: truth[name] for name in self.told[:1]}",
+        kind="harness",
+    ),
+    Bug(
+        "what was told left out of a trial's key",
+        "simulation/trial.py",
+        'del recipe["seed"]',
+        'del recipe["seed"], recipe["policy"]["told"]',
+        kind="harness",
+    ),
+    Bug(
+        "differences not paired",
+        "simulation/comparison.py",
+        "paired = ours.final[here] - theirs.final[there]",
+        "paired = ours.final[here] - theirs.final[there[::-1]]",
+        kind="harness",
+    ),
+    Bug(
+        "levels not widened",
+        "simulation/comparison.py",
+        "reach * math.sqrt(count / (count - 1))",
+        "1.96",
+        kind="harness",
+    ),
+    Bug(
+        "suspects forgotten",
+        "simulation/engines.py",
+        "suspects.extend(playing.values())",
+        "suspects.extend([])",
+        kind="harness",
+    ),
+    Bug(
+        "workers outlive their master",
+        "simulation/engines.py",
+        "pool.shutdown(kill_workers=True)",
+        "pool.shutdown(wait=False)",
+        kind="harness",
+    ),
+    Bug(
+        "a column too many in the curves",
+        "simulation/panels.py",
+        "outcome.trace.regret.cumsum()[rounds - 1]",
+        "outcome.trace.regret.cumsum()[rounds - 2]",
+        kind="harness",
+    ),
+    Bug(
+        "heavy tails too wide",
+        "bandits/bandit.py",
+        "math.sqrt((self.degrees - 2.0) / self.degrees)",
+        "1.0",
+        kind="harness",
+    ),
+)
