@@ -93,6 +93,24 @@ BUGS = (
         "        if own < 0 and rest >= floor and low <= 0.0 <= high:",
     ),
     Bug(
+        "eager features leave as often as others enter",
+        "kernels/joint.py",
+        "1.0 - min(1.0, math.exp(-log_odds))",
+        "1.0 - min(1.0, math.exp(log_odds))",
+    ),
+    Bug(
+        "bumps thought narrower than they are",
+        "kernels/joint.py",
+        "            width = widest(theta, done)",
+        "            width = width - 3.0",
+    ),
+    Bug(
+        "swapped as the bounds say",
+        "kernels/sparse.py",
+        "    excess += math.log(widths[out] / widths[chosen])\n",
+        "",
+    ),
+    Bug(
         "oneself counted among the others of a glide",
         "kernels/joint.py",
         "u *= (rest / FREE) ** 2",
@@ -137,7 +155,7 @@ BUGS = (
     Bug(
         "a leap that forgets how likely its way back is",
         "kernels/leap.py",
-        "gained += total - log_weight(done, partner)",
+        "gained += all_masses - log_weight(done, partner)",
         "gained += total",
     ),
     Bug(

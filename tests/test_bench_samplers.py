@@ -13,10 +13,11 @@ from click.testing import CliRunner
 from soids.bench import chains, samplers
 from soids.bench.chains import WATCHED, Chains, Walk, settle
 from soids.bench.density import relaxed_log_density
-from soids.bench.problems import DATA, pose
+from soids.bench.problems import DATA, NOISE, RADIUS, pose
 from soids.bench.samplers import Effort, Measurement, measure, ratios
 from soids.cli import main
 from soids.evidence import Evidence, Menu
+from soids.kernels.sparse import CHAIN, PINNED_CHAIN
 from soids.posteriors import Relaxed, smc
 from soids.posteriors.target import Target
 
@@ -29,6 +30,20 @@ def told(*arguments):
 
 def words(answer):
     return " ".join(answer.output.split())
+
+
+# The pace of our chains
+
+
+@pytest.mark.parametrize(
+    ("problem", "pace"), [((60, 100, "chosen"), PINNED_CHAIN), ((60, 100, "random"), CHAIN)]
+)
+def test_glides_set_the_pace_where_a_bandit_chose_the_data(problem, pace):
+    posed, rng = pose(*problem, "default", seed=0), np.random.default_rng(0)
+    starts = samplers.wide_starts(posed, 100, rng)
+    radii, variances = np.full(100, RADIUS), np.full(100, NOISE**2)
+    cloud = smc.placed(posed.target("subset"), starts, starts != 0.0, radii, variances)
+    assert samplers.adapted(cloud, rng)[1] == pace
 
 
 # Density

@@ -21,7 +21,7 @@ from scipy.special import logsumexp
 
 from soids.arrays import Bools, Floats
 from soids.evidence import Evidence, Menu
-from soids.kernels.sparse import CHAIN, CLOUD
+from soids.kernels.sparse import CHAIN, CLOUD, PINNED_CHAIN
 from soids.posteriors import Relaxed, SpikeSlab, Subset, smc
 from soids.posteriors.prior import Noise, Prior, Span
 from soids.posteriors.target import Target
@@ -241,28 +241,28 @@ every_target = pytest.mark.parametrize(("law", "eta", "rate"), TARGETS)
 
 
 @pytest.mark.parametrize(
-    ("law", "eta", "rate", "redrawn"),
+    ("law", "eta", "rate", "pace"),
     [
-        pytest.param(*target, redrawn, id="-".join([*map(str, target), name]))
+        pytest.param(*target, pace, id="-".join([*map(str, target), name]))
         for target in TARGETS
-        for name, redrawn in (("cloud", CLOUD), ("chain", CHAIN))
-        if redrawn == CLOUD or "relaxed" not in target[0]  # which mirrors nothing
+        for name, pace in {"cloud": CLOUD, "chain": CHAIN, "pinned chain": PINNED_CHAIN}.items()
+        if pace == CLOUD or "relaxed" not in target[0]  # which has but one
     ],
 )
-def test_moves_leave_their_target_invariant(law, eta, rate, redrawn):
+def test_moves_leave_their_target_invariant(law, eta, rate, pace):
     rng = np.random.default_rng(3)  # 0 met a z of 4.6 once; of 300 others in that case none met 3.5
     start = scene(LAWS[law], 20_000, eta, rate, rng)
     cloud, weights = start.cloud(), start.weights()
     assert 1.0 / (weights**2).sum() > 2_000  # under a few heavy weights no z would be normal
     before = aspects(cloud)
     for _ in range(3):
-        cloud = smc.moved(cloud, rng, redrawn=redrawn)
+        cloud = smc.moved(cloud, rng, pace=pace)
     assert (np.abs(cloud.thetas).sum(axis=1) <= cloud.radii * (1 + 1e-12)).all()
     after = aspects(cloud)
     shifts = {name: weights * (after[name] - before[name]) for name in before}
     z = {name: shift.sum() / np.sqrt((shift**2).sum()) for name, shift in shifts.items()}
-    # 48 cases of 22 aspects: right moves fail with probability 0.07 when their draws change.
-    assert max(map(abs, z.values())) < 4.0, z
+    # 72 cases of 22 aspects: right moves fail with probability 0.02 when their draws change.
+    assert max(map(abs, z.values())) < 4.4, z
 
 
 @pytest.mark.parametrize("law", ["subset", "spike_slab", "relaxed"])

@@ -17,7 +17,7 @@ from soids.kernels import joint
 from soids.kernels.elimination import eliminate, is_pinned, precision_factor
 from soids.kernels.gram import whole
 from soids.kernels.normal import invert_mass, log_mass
-from test_kernels_sparse import outcome, plain, slopes_of, sparse_thetas, staged
+from test_kernels_sparse import inside, outcome, plain, slopes_of, sparse_thetas, staged
 
 POWER, SLAB = 2.0, 0.4
 TURNING = np.random.default_rng(9).random(joint.ANGLES + 1)
@@ -224,7 +224,7 @@ def test_the_farthest_point_lies_on_the_rim(values, direction, start, slack, sid
     assert length == pytest.approx(radius, rel=1e-9)
 
 
-def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor, uniforms):
+def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor, eager, uniforms):
     """The glides by their definition: along the line on which the others answer each value best."""
     precision = POWER * gram.rows + slab_precision * np.eye(6)
     for j, u in enumerate(uniforms):
@@ -244,7 +244,9 @@ def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor,
             low, high = (brentq(beyond, theta[j], end, xtol=1e-15) for end in (-radius, radius))
         bump = way @ (slopes - precision @ base), way @ precision @ way, low, high
         atom = len(others) >= floor and low <= 0.0 <= high
-        share = expit(log_odds[len(others)] - volume + log_mass(*bump)) if atom else 1.0
+        share, odds = 1.0, log_odds[len(others)] - volume + log_mass(*bump)
+        if atom:
+            share = inside(odds, theta[j] != 0.0, eager)
         if theta[j] == 0.0 or u >= share:  # what stays keeps its value
             theta = base + (invert_mass(*bump, u / share) if u < share else 0.0) * way
     return theta
@@ -252,7 +254,8 @@ def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor,
 
 @pytest.mark.parametrize(("slab_precision", "radius"), [(0.0, 3.0), (SLAB, 3.0), (SLAB, math.inf)])
 @pytest.mark.parametrize("price", [0.5, -3.0])
-def test_a_glide_keeps_to_its_definition(slab_precision, radius, price):
+@pytest.mark.parametrize("eager", [False, True])
+def test_a_glide_keeps_to_its_definition(slab_precision, radius, price, eager):
     rng = np.random.default_rng(6)
     floor, log_odds = 0 if slab_precision else 1, np.full(4, price)
     for theta in sparse_thetas(rng, particles=150):
@@ -260,11 +263,11 @@ def test_a_glide_keeps_to_its_definition(slab_precision, radius, price):
         gram = whole(stage.gram.dense() + 0.1 * np.eye(6))  # every value is pinned
         slopes = 3.0 * slopes_of(stage, POWER)  # the rim matters
         expected = glided(
-            theta, slopes, radius, 1.8, gram, slab_precision, log_odds, floor, uniforms
+            theta, slopes, radius, 1.8, gram, slab_precision, log_odds, floor, eager, uniforms
         )
         done = eliminate(theta, 4, POWER, gram, slab_precision, slopes)
         joint.glide(
-            theta, done, POWER, radius, 1.8, gram, slab_precision, log_odds, floor, uniforms
+            theta, done, POWER, radius, 1.8, gram, slab_precision, log_odds, floor, eager, uniforms
         )
         np.testing.assert_allclose(theta, expected, rtol=1e-7, atol=1e-9)
         assert np.abs(theta).sum() <= radius * (1 + 1e-12)
@@ -277,7 +280,8 @@ def test_a_glide_keeps_to_its_definition(slab_precision, radius, price):
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="would take minutes as plain Python")
-def test_glides_beside_many_others_leave_the_law_as_it_was():
+@pytest.mark.parametrize("eager", [False, True])
+def test_glides_beside_many_others_leave_the_law_as_it_was(eager):
     """Features that know nothing of each other are in with known odds, before and after. With so
     many others some coordinates do not try; to count oneself among them would lead seven standard
     errors astray.
@@ -295,7 +299,7 @@ def test_glides_beside_many_others_leave_the_law_as_it_was():
         for _ in range(5):
             done = eliminate(theta, d, POWER, gram, SLAB, slopes)
             joint.glide(
-                theta, done, POWER, math.inf, 0.0, gram, SLAB, log_odds, 0, rng.random(d)
+                theta, done, POWER, math.inf, 0.0, gram, SLAB, log_odds, 0, eager, rng.random(d)
             )  # fmt: skip
     after = thetas != 0.0
     error = math.sqrt((odds * (1.0 - odds)).sum() / draws)
@@ -307,7 +311,9 @@ def test_glides_beside_many_others_leave_the_law_as_it_was():
 def test_the_empty_support_can_glide_away():
     gram, theta = whole(np.eye(3)), np.zeros(3)
     done = eliminate(theta, 3, POWER, gram, SLAB, np.zeros(3))
-    joint.glide(theta, done, POWER, 3.0, 0.0, gram, SLAB, np.full(3, 50.0), 0, np.full(3, 0.3))
+    joint.glide(
+        theta, done, POWER, 3.0, 0.0, gram, SLAB, np.full(3, 50.0), 0, False, np.full(3, 0.3)
+    )
     assert theta.all()
 
 
@@ -321,7 +327,7 @@ def test_joint_moves_stay_among_supports_that_the_data_pin():
     assert is_pinned(theta, POWER, gram, 0.0)
     assert not is_pinned(np.ones(3), POWER, gram, 0.0)
     new = theta.copy()
-    joint.glide(new, done, POWER, 9.0, 0.0, gram, 0.0, np.full(3, 50.0), 1, np.full(3, 0.3))
+    joint.glide(new, done, POWER, 9.0, 0.0, gram, 0.0, np.full(3, 50.0), 1, True, np.full(3, 0.3))
     assert new[0] == 0.0
     assert new[1:].all()
     afresh = eliminate(new, 3, POWER, gram, 0.0, np.zeros(3))  # what was refused leaves no trace
@@ -361,7 +367,9 @@ def kernel_arguments():
         "reflect": (theta, *factored(theta, gram), 9.0, slopes),
         "exchange": (theta, done, POWER, 9.0, gram, SLAB, uniforms, normals),
         "farthest": (theta[active], np.array([0.5, -2.0, 1.0]), 0.1, 3.0, 1.0),
-        "glide": (theta, done, POWER, 3.0, 0.3, gram, SLAB, np.zeros(3), 0, uniforms[:6]),
+        "glide": (theta, done, POWER, 3.0, 0.3, gram, SLAB, np.zeros(3), 0, True, uniforms[:6]),
+        "share_inside": (0.3, True, True),
+        "widest": (theta, done),
     }
 
 

@@ -22,9 +22,9 @@ def swept(monkeypatch):
     """How many particles each sweep moved."""
     counts, plain = [], smc.swept
 
-    def counting(cloud, rewards, rng, redrawn):
+    def counting(cloud, rewards, rng, pace):
         counts.append(len(cloud.thetas))
-        return plain(cloud, rewards, rng, redrawn)
+        return plain(cloud, rewards, rng, pace)
 
     monkeypatch.setattr(smc, "swept", counting)
     return counts

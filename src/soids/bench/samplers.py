@@ -20,11 +20,13 @@ from soids.bench import is_installed, nuts
 from soids.bench.chains import FOUR, WATCHED, Chains, Mixing, Walk, settle
 from soids.bench.problems import NOISE, RADIUS, Problem
 from soids.evidence import Evidence
-from soids.kernels.sparse import CHAIN
+from soids.kernels.sparse import CHAIN, PINNED_CHAIN, Pace
 from soids.posteriors import Langevin, Subset, smc
 from soids.posteriors.draws import uniform_in_balls
 
 HOPELESS = 1.05  # R-hat
+SETTLING, TRIED = 100, 25  # sweeps before the pace of chains is chosen, and of each kind tried
+MORE = 1.4  # times as many changes by glides as by flips: single values are pinned
 OURS = ("subset", "spike_slab", "relaxed")
 
 
@@ -94,19 +96,36 @@ def our_walk(prior: str, problem: Problem, starts: Floats, rng: np.random.Genera
     count, groups = len(starts), len(starts) // FOUR
     radii, variances = np.full(count, RADIUS), np.full(count, NOISE**2)
     cloud = smc.placed(problem.target(prior), starts, starts != 0.0, radii, variances)
-    smc.moved(cloud, np.random.default_rng(0), redrawn=CHAIN)  # compiled before the clock starts
+    smc.moved(cloud, np.random.default_rng(0), pace=CHAIN)  # compiled before the clock starts
+    began = time.process_time()
+    cloud, pace = adapted(cloud, rng)
+    adaptation = np.full(groups, (time.process_time() - began) / groups)
 
     def onward(draws: int) -> Chains:
         nonlocal cloud
         rewards, log_truth = np.empty((draws, count, WATCHED)), np.empty((draws, count))
         began = time.process_time()
         for n in range(draws):
-            cloud = smc.moved(cloud, rng, redrawn=CHAIN)
+            cloud = smc.moved(cloud, rng, pace=pace)
             rewards[n], log_truth[n] = cloud.rewards[:, :WATCHED], cloud.log_truth
         spent = time.process_time() - began
         return Chains(rewards, log_truth, np.full(groups, spent / groups))
 
-    return Walk(np.zeros(groups), onward)
+    return Walk(adaptation, onward)
+
+
+def adapted(cloud: smc.Cloud, rng: np.random.Generator) -> tuple[smc.Cloud, Pace]:
+    """The chains after some sweeps, and the pace for them: do glides change more than flips?"""
+    if cloud.target.prior.spike_scale > 0.0:  # there is but one pace
+        return cloud, CHAIN
+    cloud = smc.moved(cloud, rng, SETTLING, pace=CHAIN)
+    changes = {0.0: 0, 1.0: 0}
+    for joint in changes:
+        for _ in range(TRIED):
+            before = cloud.included
+            cloud = smc.moved(cloud, rng, pace=CHAIN._replace(joint=joint))
+            changes[joint] += int(np.count_nonzero(before != cloud.included))
+    return cloud, PINNED_CHAIN if changes[1.0] > MORE * changes[0.0] else CHAIN
 
 
 def langevin_walk(problem: Problem, starts: Floats, rng: np.random.Generator) -> Walk:

@@ -81,11 +81,14 @@ def surely_pinned(done, n):
     Whatever the order, a feature is left the more of its precision the fewer come before it: if
     enough is left beside all others, it is pinned. No answer is no answer: ask ``is_pinned``.
     """
-    for a in range(n):
-        variance = marginal(done, n, a)[1]
-        if not variance * done.whole[done.active[a]] < 0.1 / PINNED:  # rounding is far below that
-            return False
-    return True
+    variances, inverse = np.zeros(n), done.inverse
+    for b in range(n):
+        for a in range(b + 1):
+            variances[a] += inverse[b, a] * inverse[b, a]
+    sure = True
+    for a in range(n):  # rounding is far below that
+        sure &= variances[a] * done.whole[done.active[a]] < 0.1 / PINNED
+    return sure
 
 
 @njit(cache=True)

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numba import njit
 
-from soids.kernels.draws import draw_index, highest, pick, write_shares
+from soids.kernels.draws import draw_index, highest, pick, total, write_shares
 from soids.kernels.elimination import (
     PINNED,
     drop,
@@ -208,7 +208,7 @@ def weigh_candidates(done, n, masses):
     write_shares(scores, 1.0, top, masses)
     for i in range(masses.size):
         masses[i] /= roots[i]
-    return top + math.log(masses.sum())
+    return top + math.log(total(masses))
 
 
 @njit(cache=True)
@@ -244,7 +244,32 @@ def holds_bump(values, direction, start, radius, slope, precision):
 
 
 @njit(cache=True)
-def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, floor, uniforms):
+def share_inside(log_odds, inside, eager):
+    """How likely a coordinate is not zero after a flip, given the log odds of its bump.
+
+    Drawn anew it forgets at once whether it was zero before. An eager one changes as often as
+    Metropolis allows.
+    """
+    if not eager:
+        return 1.0 / (1.0 + math.exp(-log_odds))
+    if inside:
+        return 1.0 - min(1.0, math.exp(-log_odds))
+    return min(1.0, math.exp(log_odds))
+
+
+@njit(cache=True)
+def widest(theta, done):
+    """The log mass of the widest bump, one of height one, that a feature could enter with."""
+    negated = np.empty(theta.size)
+    for i in range(theta.size):
+        negated[i] = -done.spread[i] if theta[i] == 0.0 else -math.inf
+    return HALF_LOG_2PI - 0.5 * math.log(max(-highest(negated), 1e-300))
+
+
+@njit(cache=True)
+def glide(
+    theta, done, power, radius, volume, gram, slab_precision, log_odds, floor, eager, uniforms
+):
     """Flip every coordinate in turn while the other active ones give way, so that the fit is kept.
 
     With ``way`` the answer of the others to a unit of the new coordinate, ``others - way * value``
@@ -257,7 +282,7 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
     n = np.count_nonzero(theta)
     way = np.empty(log_odds.size)
     values = np.empty(log_odds.size)
-    inverse = done.inverse
+    inverse, width = done.inverse, widest(theta, done)
     for j in range(theta.size):
         old, u, own = theta[j], uniforms[j], -1
         rest = n - (old != 0.0)
@@ -267,12 +292,17 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
                 continue
         if old == 0.0:
             precision, slope = done.spread[j], done.excess[j]
+            if n == log_odds.size:
+                continue
+            height = LOG_RARE - log_odds[n] + volume - width  # up to which all odds are below RARE
+            if u > RARE and 0.5 * slope * slope < height * precision:
+                continue
             # A feature that the others all but replace may neither enter nor leave this way.
-            if n == log_odds.size or precision <= PINNED * done.whole[j]:
+            if precision <= PINNED * done.whole[j]:
                 continue
             squeeze = log_odds[n] - volume + 0.5 * slope * slope / precision + HALF_LOG_2PI
             squeeze -= 0.5 * math.log(precision)
-            if (squeeze < LOG_RARE and u > RARE) or squeeze < math.log(u + 1e-300):
+            if squeeze < math.log(u + 1e-300):
                 continue
             way[:n] = 0.0
             for b in range(n):
@@ -288,7 +318,7 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
             slope = precision * mean
             # If the ball holds zero it holds the way from there to here, and its mass is enough.
             least = log_odds[n - 1] - volume + least_log_mass(slope, precision, old)
-            if n <= floor or (u < 1.0 - RARE and least > -LOG_RARE):
+            if n <= floor or (least > 0.0 and u < 1.0 - math.exp(-least)):
                 continue
             way[:n] = 0.0
             for b in range(own, n):
@@ -308,7 +338,7 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
         share = 1.0
         if rest >= floor and low <= 0.0 <= high:
             mass = log_mass(slope, precision, low, high)
-            share = 1.0 / (1.0 + math.exp(-(log_odds[rest] - volume + mass)))
+            share = share_inside(log_odds[rest] - volume + mass, old != 0.0, eager)
         enters = u < share
         if enters == (old != 0.0):
             continue  # it stays; values are drawn anew by other moves, all at once
@@ -327,6 +357,8 @@ def glide(theta, done, power, radius, volume, gram, slab_precision, log_odds, fl
                 theta[done.active[a]] += (new - old) * way[a]
         if enters:
             n += 1
-        else:
+            width = widest(theta, done)
+        else:  # all bumps but its own get narrower
             drop(done, n, own)
             n -= 1
+            width = max(width, HALF_LOG_2PI - 0.5 * math.log(precision))

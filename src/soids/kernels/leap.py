@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numba import njit
 
-from soids.kernels.draws import NEGLIGIBLE, draw_index, highest, pick, write_shares
+from soids.kernels.draws import NEGLIGIBLE, draw_index, highest, pick, total, write_shares
 from soids.kernels.elimination import (
     drop,
     eliminate,
@@ -58,13 +58,13 @@ def leap(
     if n > 1:
         drop(done, n - 1, n - 2)
         join(done, n - 2, blind, power, gram)
-    total = weigh_candidates(done, n - 1, masses)
-    if total == -math.inf:  # the data pin no other feature beside those
+    all_masses = weigh_candidates(done, n - 1, masses)
+    if all_masses == -math.inf:  # the data pin no other feature beside those
         return -1
     partner = pick(masses, uniforms[3])
     if (blind == former and partner == second) or (blind == second and partner == former):
         return -1
-    gained += total - log_weight(done, partner)
+    gained += all_masses - log_weight(done, partner)
     # Sorted, as the present support is: what depends on a support must not depend on its order.
     entered = done.active.copy()
     entered[n - 1] = partner
@@ -129,7 +129,7 @@ def log_sum(scores):
     """The log of the sum of their exponentials."""
     shares, top = np.empty(scores.size), highest(scores)
     write_shares(scores, 1.0, top, shares)
-    return top + math.log(shares.sum())
+    return top + math.log(total(shares))
 
 
 @njit(cache=True)

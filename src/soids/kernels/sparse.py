@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Floats, Ints
-from soids.kernels.draws import draw_arms, draw_index
+from soids.kernels.draws import draw_arms, highest, pick, write_shares
 from soids.kernels.elimination import eliminate, precision_factor, support
 from soids.kernels.gram import Rows, meet, opened
 from soids.kernels.joint import (
@@ -30,6 +30,7 @@ from soids.kernels.joint import (
     glide,
     rearm,
     reflect,
+    share_inside,
     weigh_arms,
 )
 from soids.kernels.leap import leap
@@ -53,10 +54,20 @@ class Stage(NamedTuple):
     uniform_in_ball: bool
 
 
-# The share of the sweeps that draw arm and values anew; the others mirror the values. A cloud keeps
-# its last states only: they had better be fresh. A chain averages over its states, and errors on
-# opposite sides cancel.
-CLOUD, CHAIN = 1.0, 0.2
+class Pace(NamedTuple):
+    """How the moves share a sweep."""
+
+    redrawn: float  # share of the sweeps that draw arm and values anew; the others mirror values
+    joint: float  # share that move supports by glides and exchange; the others by flips and swap
+    glides: int  # passes over all features, then
+    eager: bool  # whether a feature enters or leaves as often as Metropolis allows
+
+
+# A cloud keeps its last states only: they had better be fresh. A chain averages over its states,
+# and errors on opposite sides cancel. Where data pin every single value, glides are what moves.
+CLOUD = Pace(redrawn=1.0, joint=0.5, glides=1, eager=False)
+CHAIN = Pace(redrawn=0.1, joint=0.5, glides=1, eager=True)
+PINNED_CHAIN = Pace(redrawn=0.1, joint=1.0, glides=3, eager=True)
 
 
 class Luck(NamedTuple):
@@ -70,7 +81,7 @@ class Luck(NamedTuple):
     leap_normals: Floats  # (M, n)
     turning: Floats  # (M, ANGLES + 1)  angles, and whether to mirror
     other_normals: Floats  # (M, n)
-    flips: Floats  # (M, d)
+    flips: Floats  # (M, passes of glides * d)
     swap: Floats  # (M, 4)
     exchange: Floats  # (M, 2 * EXCHANGED + 2)
     exchange_normals: Floats  # (M, s)
@@ -81,20 +92,24 @@ LEAPS = 0.1  # of the sweeps that draw arm and values anew
 REDRAWN = 0.25  # of the flips that keep a feature: enough where the data pin no values
 
 
-@njit(cache=True)
-def bump_bound(slope, precision, half_log, slack):
-    """An upper bound on the log mass of a bump on ``[-slack, slack]``, not far above it."""
-    fall = abs(slope) - precision * slack  # of the log density at the rim, if its peak lies outside
-    if fall < 0.0:
-        return 0.5 * slope * slope / precision + min(half_log, math.log(2.0 * slack))
-    rim = slack * (abs(slope) - 0.5 * precision * slack)
-    return rim + min(half_log, math.log(2.0 * slack), -math.log(fall + 1e-300))
+@njit(cache=True, inline="always", error_model="numpy")  # no division by zero is looked for
+def bump_bound(slope, precision, slack):
+    """An upper bound on the mass of a bump on ``[-slack, slack]``, not far above it: the log of its
+    height, and a width.
+    """
+    slope, precision = abs(slope), max(precision, 1e-300)
+    fall = slope - precision * slack  # of the log density at the rim, if its peak lies outside
+    rim = slack * (slope - 0.5 * precision * slack)
+    height = 0.5 * slope * slope / precision if fall < 0.0 else rim
+    width = min(math.sqrt(2.0 * math.pi / precision), 2.0 * slack)
+    return height, min(width, 1.0 / fall) if fall > 0.0 else width
 
 
 @njit(cache=True)
 def flip(
-    theta, field, power, radius, volume, gram, slab_precision, half_logs, log_odds, floor, uniforms
-):
+    theta, field, power, radius, volume, gram, slab_precision, half_logs, log_odds, floor, eager,
+    uniforms,
+):  # fmt: skip
     """Decide by its conditional, an atom and a cut Gaussian, whether each coordinate is zero.
 
     What enters is drawn from the Gaussian, and so is a share of what stays.
@@ -126,7 +141,8 @@ def flip(
             least = odds + least_log_mass(slope, precision, old)  # of nothing if it is zero
             if REDRAWN <= u < 1.0 - RARE and least > -LOG_RARE:
                 continue
-            share = 1.0 / (1.0 + math.exp(-(odds + log_mass(slope, precision, -slack, slack))))
+            mass = log_mass(slope, precision, -slack, slack)
+            share = share_inside(odds + mass, old != 0.0, eager)
         new = 0.0
         if old == 0.0:
             if u < share:
@@ -146,8 +162,11 @@ def flip(
 
 
 @njit(cache=True)
-def swap(theta, field, power, radius, gram, slab_precision, half_logs, uniforms):
-    """Take one active coordinate out and put one back: that which explains what is left."""
+def swap(theta, field, power, radius, gram, slab_precision, uniforms):
+    """Take one active coordinate out and put one back: that which explains what is left.
+
+    The field is left without either.
+    """
     d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
     active = support(theta)
     if active.size == 0:
@@ -161,27 +180,28 @@ def swap(theta, field, power, radius, gram, slab_precision, half_logs, uniforms)
     for i in range(d):
         field[i] += power * old * rows[slot, i]
     theta[out] = 0.0
-    bounds = np.empty(d)
+    heights, widths, masses = np.empty(d), np.empty(d), np.empty(d)
     for i in range(d):
-        bounds[i] = -math.inf
-        if theta[i] == 0.0:
-            precision = power * diagonal[i] + slab_precision
-            bounds[i] = bump_bound(field[i], precision, half_logs[i], slack)
-    chosen = draw_index(bounds, uniforms[1])
+        precision = power * diagonal[i] + slab_precision
+        heights[i], widths[i] = bump_bound(field[i], precision, slack)
+    for j in support(theta):
+        heights[j] = -math.inf
+    write_shares(heights, 1.0, highest(heights), masses)
+    for i in range(d):
+        masses[i] *= widths[i]
+    chosen = pick(masses, uniforms[1])
     # The bounds proposed, the masses decide: an independence step whose ratio is mass over bound.
     precision_new = power * diagonal[chosen] + slab_precision
-    excess = log_mass(field[chosen], precision_new, -slack, slack) - bounds[chosen]
     precision_old = power * diagonal[out] + slab_precision
-    excess -= log_mass(field[out], precision_old, -slack, slack) - bounds[out]
+    excess = log_mass(field[chosen], precision_new, -slack, slack) - heights[chosen]
+    excess -= log_mass(field[out], precision_old, -slack, slack) - heights[out]
+    excess += math.log(widths[out] / widths[chosen])
     new = old
     if excess >= 0.0 or uniforms[2] < math.exp(excess):
         new = invert_mass(field[chosen], precision_new, -slack, slack, uniforms[3])
     else:
         chosen = out
     theta[chosen] = new
-    slot = slots[chosen] if slots[chosen] >= 0 else meet(gram, chosen)
-    for i in range(d):
-        field[i] -= power * new * rows[slot, i]
 
 
 @njit(cache=True)
@@ -203,7 +223,7 @@ def rate_actions(theta, columns, rewards):
 
 
 def sweep(
-    thetas, rewards, radii, powers, stage: Stage, luck: Luck, redrawn: float = CLOUD
+    thetas, rewards, radii, powers, stage: Stage, luck: Luck, pace: Pace = CLOUD
 ) -> tuple[Floats, Floats]:
     """The cloud after moves of values and one half of those of supports, and its rewards."""
     thetas, rewards = thetas.copy(), rewards.copy()
@@ -213,13 +233,13 @@ def sweep(
     cost = PASSES * sum(stage.columns.shape)
     by_rows(
         sweep_rows, cost, len(thetas), thetas, rewards, radii, powers, half_logs, stage, luck,
-        redrawn,
+        pace,
     )  # fmt: skip
     return thetas, rewards
 
 
 @njit(cache=True, nogil=True)
-def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, luck, redrawn):
+def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, luck, pace):
     """Move some particles."""
     gram = opened(stage.gram, start, stop, len(thetas))
     columns, starts, tilts = stage.columns, stage.starts, stage.tilts
@@ -233,7 +253,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
         slopes = power * stage.moment - stage.drift + pull
         active = support(theta)
         factor, pinned = precision_factor(active, power, gram, slab_precision)
-        if active.size > 0 and pinned and luck.coins[m, 1] < redrawn:
+        if active.size > 0 and pinned and luck.coins[m, 1] < pace.redrawn:
             menu = min(int(luck.rearm[m, 0] * tilts.size), tilts.size - 1)
             first, last, arm, tilt = 0, 0, 0, 0.0  # without a pull there is but one arm
             if menu >= 0:
@@ -258,13 +278,14 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
                 slopes += tilt * columns[:, first + chosen]
         elif active.size > 0 and pinned:
             reflect(theta, active, factor, radius, slopes)
-        joint = luck.coins[m, 0] < 0.5
+        joint = luck.coins[m, 0] < pace.joint
         if joint and pinned:
             done = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes)
-            glide(
-                theta, done, power, radius, volume, gram, slab_precision, log_odds, floor,
-                luck.flips[m],
-            )  # fmt: skip
+            for k in range(0, luck.flips.shape[1], theta.size):
+                glide(
+                    theta, done, power, radius, volume, gram, slab_precision, log_odds, floor,
+                    pace.eager, luck.flips[m, k : k + theta.size],
+                )  # fmt: skip
             exchange(
                 theta, done, power, radius, gram, slab_precision, luck.exchange[m],
                 luck.exchange_normals[m],
@@ -273,7 +294,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
             field = fields(theta, power, gram, slopes)
             flip(
                 theta, field, power, radius, volume, gram, slab_precision, half_logs,
-                log_odds, floor, luck.flips[m],
+                log_odds, floor, pace.eager, luck.flips[m],
             )  # fmt: skip
-            swap(theta, field, power, radius, gram, slab_precision, half_logs, luck.swap[m])
+            swap(theta, field, power, radius, gram, slab_precision, luck.swap[m])
         rate_actions(theta, columns, rewards[m])

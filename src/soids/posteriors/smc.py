@@ -170,9 +170,9 @@ def evaluated(cloud: Cloud) -> Cloud:
             variances
         ) + scale / variances
     if not prior.uniform_in_ball:  # the scales of slab and spike may follow the rewards
-        slab = np.where(included, thetas, 0.0)
+        slab = np.where(included, thetas, 0.0) if prior.spike_scale > 0.0 else thetas
         log_density += prior.log_sizes()[sizes(included)]
-        log_density -= 0.5 * prior.slab_precision * (slab**2).sum(axis=1)
+        log_density -= 0.5 * prior.slab_precision * np.einsum("md,md->m", slab, slab)
     if prior.spike_scale > 0.0:
         spread = np.abs(np.where(included, 0.0, thetas)).sum(axis=1)
         log_density -= spread / prior.spike_scale + thetas.shape[1] * np.log(prior.spike_scale)
@@ -227,30 +227,30 @@ def resampled(cloud: Cloud, rng: np.random.Generator) -> Cloud:
 
 
 def moved(
-    cloud: Cloud, rng: np.random.Generator, sweeps: int = 1, redrawn: float = sparse.CLOUD
+    cloud: Cloud, rng: np.random.Generator, sweeps: int = 1, pace: sparse.Pace = sparse.CLOUD
 ) -> Cloud:
     """The cloud after some sweeps of moves that leave its target invariant.
 
-    So many of them redraw all values, the others mirror them (``relaxed`` always redraws).
+    The pace says how moves share a sweep (``relaxed`` has but one).
     """
     target, arms = cloud.target, cloud.arms
     rewards = arms.of(cloud.rewards)
     for _ in range(sweeps):
-        cloud, rewards = swept(cloud, rewards, rng, redrawn)
+        cloud, rewards = swept(cloud, rewards, rng, pace)
     if arms.indices is not None:
         rewards = all_rewards(cloud.thetas, target.columns)
     return evaluated(cloud._replace(rewards=rewards))
 
 
 def swept(
-    cloud: Cloud, rewards: Floats, rng: np.random.Generator, redrawn: float
+    cloud: Cloud, rewards: Floats, rng: np.random.Generator, pace: sparse.Pace
 ) -> tuple[Cloud, Floats]:
     """Parameters, radii and noise after one sweep, and the rewards of the arms."""
     target, prior, arms = cloud.target, cloud.target.prior, cloud.arms
     size, dimension = cloud.thetas.shape
     powers = target.eta / cloud.variances
     stage = (target.moment, target.drift, arms.columns, arms.starts, target.tilts)
-    coordinate_uniforms = rng.random((size, dimension))
+    coordinate_uniforms = rng.random((size, pace.glides * dimension))
     arm_uniforms = rng.random((size, len(target.tilts)))
     block_normals = rng.standard_normal((size, len(prior.log_odds)))
     if prior.spike_scale > 0.0:
@@ -272,7 +272,7 @@ def swept(
         gram = target.gram.roomy(cloud.thetas)
         thetas, rewards = sparse.sweep(
             cloud.thetas, rewards, cloud.radii, powers, sparse.Stage(gram, *stage, *rules), luck,
-            redrawn,
+            pace,
         )  # fmt: skip
         target.gram.remember(gram)
         included = thetas != 0.0
