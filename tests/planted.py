@@ -156,7 +156,7 @@ BUGS = (
         "a leap that forgets how likely its way back is",
         "kernels/leap.py",
         "gained += all_masses - log_weight(done, partner)",
-        "gained += total",
+        "gained += all_masses",
     ),
     Bug(
         "a leap by the order in which features came",

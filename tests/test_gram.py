@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import combinations, starmap
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from soids import gram as module
 from soids.evidence import Evidence
 from soids.gram import Gram, Journal
 from soids.kernels import gram as kernel
+from soids.kernels.gram import whole
 
 needs_compiler = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
 D = 12
@@ -148,17 +150,53 @@ def test_moves_meet_the_right_rows_however_little_room_there_is(by_rows, monkeyp
         np.testing.assert_array_equal(after.rows[after.slots[j]], summed(9)[j])
 
 
-def test_two_who_ask_for_room_are_given_different_rooms(by_rows):
+def test_all_who_ask_for_room_are_given_different_rooms(by_rows):
+    gram, given = grown(4), []
+    for _ in range(2 * module.ROOMS):
+        rows = gram.roomy(thetas_on(2))
+        given.append(rows.rows[rows.room : rows.room + rows.owners.size])
+    assert all(len(room) == module.ROOM for room in given)
+    assert not any(starmap(np.shares_memory, combinations(given, 2)))
+
+
+def test_rows_are_moved_once_for_several_rooms(by_rows):
+    gram, places = grown(4), []
+    for j in range(5, 5 + module.ROOMS + 1):
+        rows = gram.roomy(thetas_on(2))
+        kernel.meet(rows, j)
+        gram.remember(rows)
+        places.append(rows.rows)
+    assert len({id(place) for place in places}) == 2
+    held = gram.ready(thetas_on(2))
+    for j in range(5, 5 + module.ROOMS + 1):
+        np.testing.assert_array_equal(held.rows[held.slots[j]], summed(4)[j])
+
+
+def test_a_room_where_nothing_was_met_is_given_again(by_rows):
+    gram, rooms = grown(4), []
+    for _ in range(2 * module.ROOMS):
+        rows = gram.roomy(thetas_on(2))
+        gram.remember(rows)
+        rooms.append((id(rows.rows), rows.room))
+    assert len(set(rooms)) == 1
+
+
+def test_what_was_met_in_rows_that_have_moved_is_forgotten(by_rows):
     gram = grown(4)
-    one, other = (gram.roomy(thetas_on(2)) for _ in range(2))
-    assert not np.shares_memory(one.rows, other.rows)
+    rows = gram.roomy(thetas_on(2))
+    kernel.meet(rows, 7)
+    gram._compact(np.arange(D) == 3)
+    gram.remember(rows)
+    held = gram.ready(thetas_on(3))
+    np.testing.assert_array_equal(np.flatnonzero(held.slots >= 0), [3])
+    np.testing.assert_array_equal(held.rows[held.slots[3]], summed(4)[3])
 
 
 def test_threads_share_the_room_without_overlap(by_rows):
     rows = grown(4).roomy(thetas_on(2))
     parts = [kernel.opened(rows, start, start + 5, 15) for start in (0, 5, 10)]
     places = np.concatenate([part.room + np.arange(part.owners.size) for part in parts])
-    np.testing.assert_array_equal(places, np.arange(rows.room, len(rows.rows)))
+    np.testing.assert_array_equal(places, rows.room + np.arange(module.ROOM))
     kernel.meet(parts[0], 7)
     assert parts[1].slots[7] == rows.slots[7] == -1
 
@@ -180,7 +218,7 @@ def test_evidence_of_fewer_features_needs_no_whole_gram(by_rows):
     assert not evidence.played.is_whole
 
 
-@pytest.mark.parametrize("name", ["sum_row", "meet", "fill_rows", "raise_rows"])
+@pytest.mark.parametrize("name", ["sum_row", "meet", "fill_rows", "blend_rows", "raise_rows"])
 def test_compiled_equals_plain(by_rows, name):
     features, out = np.array([2, 9]), np.zeros((2, D))
     rows = grown(9).towards(grown(11), 0.3).roomy(thetas_on(2, 9))
@@ -189,6 +227,7 @@ def test_compiled_equals_plain(by_rows, name):
         "sum_row": (PLAYED, 3, np.zeros(D)),
         "meet": (rows, 4),
         "fill_rows": (0, 2, features, rows, out),
+        "blend_rows": (0, 2, features, rows, whole(summed(9)), whole(summed(11)), out),
         "raise_rows": (0, 2, features, rows, PLAYED[0], out),
     }[name]
     ours, theirs = copy.deepcopy(arguments), copy.deepcopy(arguments)

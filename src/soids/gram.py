@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from soids.arrays import Bools, Floats, Ints
-from soids.kernels.gram import Rows, fill_rows, raise_rows, raised, whole
+from soids.kernels.gram import Rows, blend_rows, fill_rows, raise_rows, raised, whole
 from soids.kernels.rows import by_rows
 
 SMALL = 512  # dimension up to which the whole gram is made at once
 PATIENCE = 2  # rounds for which a row is held that nobody asks for: few come back
 MOST = 1500  # rows held, but for those that will soon make the gram whole
 ROOM = 1024  # rows that all particles together may meet in a sweep before some are forgotten
+ROOMS = 3  # so many times as much is kept free behind the rows, until they are moved to make more
 
 
 class Journal:
@@ -57,7 +58,7 @@ class Gram:
             self._rows = whole(self.matrix)
         else:
             self._rows = self._table(np.empty(0, dtype=np.int64), np.empty((0, d)))
-        self._vacant: list[Rows] = []  # the rows, until someone is given the room behind them
+        self._rooms: list[tuple[Floats, range]] = []  # free places behind the rows
 
     def __reduce__(self) -> tuple[Any, ...]:  # what is held ready stays behind
         return Gram, tuple(getattr(self, part.name) for part in fields(self))
@@ -91,11 +92,12 @@ class Gram:
         after._journal, after.actions = self._followed(action)
         after._idle = self._idle + 1
         kept = np.flatnonzero(self._worth_holding())
-        after._rows = after._table(kept, self._raised(kept, action, ROOM))
-        after._vacant = [after._rows]
+        after._take(kept, self._raised(kept, action))
         # Two more rows a round from half of d on, so that no round makes them all at once.
         soon = np.arange(d) < 2 * len(after.actions) - d
-        after._hold(soon)
+        there = after._rows.slots >= 0
+        if (soon & ~there).any():
+            after._compact(soon | there)
         return Gram(diagonal, after._rows.rows[:d], nothing) if after.is_whole else after
 
     def towards(self, other: "Gram", share: float) -> "Gram":
@@ -122,36 +124,34 @@ class Gram:
         """The rows of some features."""
         wanted = np.zeros(len(self.diagonal), dtype=np.bool_)
         wanted[features] = True
-        self._hold(wanted)
-        return self._gathered(features)
+        held = self._hold(wanted)
+        return held.rows[held.slots[features]]
 
     def ready(self, thetas: Floats) -> Rows:
         """The gram for kernels that ask for no other rows than those of the active features."""
-        if not self.is_whole:
-            self._hold(np.any(thetas != 0.0, axis=0))
-        return self._rows
+        return self._rows if self.is_whole else self._hold(np.any(thetas != 0.0, axis=0))
 
     def roomy(self, thetas: Floats) -> Rows:
         """The gram for moves of these particles, with room for the rows of features that enter."""
         rows = self.ready(thetas)
         if self.is_whole:
             return rows
-        vacant = self._vacant.pop() if self._vacant else None
-        if vacant is not rows:
+        room = self._room(rows, ROOM)
+        while room is None:
             rows = self._compact(rows.slots >= 0)
-            self._vacant = []
-        return rows._replace(owners=np.full(len(rows.rows) - rows.room, -1))
+            room = self._room(rows, ROOM)
+        return rows._replace(room=room.start, owners=np.full(len(room), -1))
 
     def remember(self, rows: Rows) -> None:
         """Hold what moves have met in the room they were given."""
-        met = np.flatnonzero(rows.owners >= 0)
-        if not met.size and rows.slots is self._rows.slots:
-            self._vacant = [self._rows]  # the room is as it was
-        elif met.size:
-            slots = rows.slots.copy()
-            slots[rows.owners[met]] = rows.room + met
+        met, held = np.flatnonzero(rows.owners >= 0), self._rows
+        if rows.rows is not held.rows:  # others have moved the rows meanwhile
+            return
+        if met.size:
+            self._point(held, rows.owners[met], rows.room + met)
             self._idle[rows.owners[met]] = 1  # less dear than those that are active
-            self._rows = rows._replace(slots=slots)
+        else:
+            self._rooms.append((rows.rows, range(rows.room, rows.room + rows.owners.size)))
 
     @property
     def is_whole(self) -> bool:
@@ -200,39 +200,64 @@ class Gram:
         dear[used] = True
         return there & dear
 
-    def _hold(self, wanted: Bools) -> None:
+    def _hold(self, wanted: Bools) -> Rows:
         """Hold the rows of some features beside those that are."""
         self._idle[wanted] = 0
-        there = self._rows.slots >= 0
-        if (wanted & ~there).any():
-            self._compact(wanted | there)
+        rows = self._rows
+        strangers = np.flatnonzero(wanted & (rows.slots < 0))
+        if strangers.size == 0:
+            return rows
+        room = self._room(rows, strangers.size)
+        if room is None:
+            return self._compact(wanted | (rows.slots >= 0))
+        self._write(strangers, rows.rows[room.start : room.stop])
+        return self._point(rows, strangers, np.arange(room.start, room.stop))
+
+    def _room(self, rows: Rows, size: int) -> range | None:
+        """So many places behind the rows for one's own, if there are; no other gets the same."""
+        while self._rooms:
+            place, free = self._rooms.pop()
+            if place is rows.rows and len(free) >= size:
+                if len(free) > size:
+                    self._rooms.append((place, free[size:]))
+                return free[:size]
+        return None
+
+    def _point(self, rows: Rows, features: Ints, places: Ints) -> Rows:
+        """Hold some rows, and those of some features at the places where they were written."""
+        slots = rows.slots.copy()
+        slots[features] = places
+        self._rows = held = rows._replace(slots=slots)
+        return held
 
     def _compact(self, wanted: Bools) -> Rows:
-        """Hold the rows of some features, in their order."""
+        """Hold the rows of some features, in their order, with room behind them."""
         features = np.flatnonzero(wanted)
-        rows = self._table(features, self._gathered(features, ROOM))
-        self._rows, self._vacant = rows, [rows]
-        return rows
+        rows = np.empty((len(features) + ROOMS * ROOM, len(self.diagonal)))
+        self._write(features, rows[: len(features)])
+        return self._take(features, rows)
 
-    def _gathered(self, features: Ints, room: int = 0) -> Floats:  # (n + room, d)
-        """The rows of some features, those that are not there summed or blended, and some room."""
-        n, d = len(features), len(self.diagonal)
-        rows = np.empty((n + room, d))
-        missing = self._rows.slots[features] < 0
-        if self.origin is not None and self.goal is not None and missing.any():
-            strangers = features[missing]
-            blended, goal = self.origin.rows(strangers), self.goal.rows(strangers)
-            for share in self.shares:
-                blended = (1.0 - share) * blended + share * goal
-            rows[:n][missing] = blended
-            rows[:n][~missing] = self._gathered(features[~missing])
-            return rows
-        work = d * (1 + len(self.actions) * bool(missing.any()))
-        by_rows(fill_rows, work, n, features, self._rows, rows)
-        return rows
+    def _take(self, features: Ints, rows: Floats) -> Rows:
+        """Hold these rows of some features, and the room behind them."""
+        taken = self._rows = self._table(features, rows)
+        self._rooms = [(rows, range(len(features), len(rows)))]
+        return taken
 
-    def _raised(self, features: Ints, action: Floats, room: int = 0) -> Floats:  # (n + room, d)
-        """The rows of some features, which must be there, after one more action, and some room."""
-        rows = np.empty((len(features) + room, len(action)))
+    def _write(self, features: Ints, rows: Floats) -> None:
+        """Write the rows of some features, those that are not there summed or blended."""
+        d, held = len(self.diagonal), self._rows
+        missing = held.slots[features] < 0
+        if self.origin is None or self.goal is None or not missing.any():
+            work = d * (1 + len(self.actions) * bool(missing.any()))
+            by_rows(fill_rows, work, len(features), features, held, rows)
+            return
+        strangers = np.zeros(d, dtype=np.bool_)
+        strangers[features[missing]] = True
+        ends = self.origin._hold(strangers), self.goal._hold(strangers)
+        by_rows(blend_rows, 3 * d, len(features), features, held, *ends, rows)
+
+    def _raised(self, features: Ints, action: Floats) -> Floats:  # (n + room, d)
+        """The rows of some features, which must be there, after one more action, and room."""
+        rows = np.empty((len(features) + ROOMS * ROOM, len(action)))
         by_rows(raise_rows, len(action), len(features), features, self._rows, action, rows)
         return rows

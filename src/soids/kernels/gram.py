@@ -12,6 +12,7 @@ from numba import njit
 from soids.arrays import Floats, Ints
 
 PIECE = 1024  # entries of a row
+TOGETHER = 64  # rows
 
 
 class Rows(NamedTuple):
@@ -70,10 +71,7 @@ def meet(gram, j):
     goal = np.empty(row.size)
     sum_row(gram.origin, j, row)
     sum_row(gram.actions, j, goal)
-    for share in gram.shares:
-        keep = 1.0 - share
-        for i in range(row.size):
-            row[i] = keep * row[i] + share * goal[i]
+    blend(row, goal, gram.shares, row)
     return slot
 
 
@@ -82,21 +80,26 @@ def sum_row(actions, j, row):
     """Write the row of one feature, a piece that fits the nearest cache at a time."""
     times = np.flatnonzero(actions[:, j])
     weights = actions[:, j][times]
-    even = times.size - times.size % 4
-    row[:] = 0.0
     for first in range(0, row.size, PIECE):
-        last = min(first + PIECE, row.size)
-        for k in range(0, even, 4):
-            t, u, v, w = times[k], times[k + 1], times[k + 2], times[k + 3]
-            a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
-            for i in range(first, last):  # from left to right: in the order of play
-                row[i] = (
-                    row[i] + a * actions[t, i] + b * actions[u, i] + c * actions[v, i]
-                    + d * actions[w, i]
-                )  # fmt: skip
-        for k in range(even, times.size):
-            for i in range(first, last):
-                row[i] += weights[k] * actions[times[k], i]
+        sum_piece(actions, times, weights, row, first, min(first + PIECE, row.size))
+
+
+@njit(cache=True)
+def sum_piece(actions, times, weights, row, first, last):
+    """Write a piece of a row: the weighted sum of the actions of some rounds."""
+    even = times.size - times.size % 4
+    row[first:last] = 0.0
+    for k in range(0, even, 4):
+        t, u, v, w = times[k], times[k + 1], times[k + 2], times[k + 3]
+        a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        for i in range(first, last):  # from left to right: in the order of play
+            row[i] = (
+                row[i] + a * actions[t, i] + b * actions[u, i] + c * actions[v, i]
+                + d * actions[w, i]
+            )  # fmt: skip
+    for k in range(even, times.size):
+        for i in range(first, last):
+            row[i] += weights[k] * actions[times[k], i]
 
 
 @njit(cache=True)
@@ -112,13 +115,64 @@ def opened(gram, start, stop, count):
 
 @njit(cache=True, nogil=True)
 def fill_rows(start, stop, features, gram, rows):
-    """Write the rows of some features, of a gram that is no blend."""
+    """Write the rows of some features, of a gram that is no blend.
+
+    Those that are not there are summed side by side, so that a piece of all actions is read once.
+    """
+    actions, strangers = gram.actions, np.empty(stop - start, dtype=np.int64)
+    count = 0
     for k in range(start, stop):
         slot = gram.slots[features[k]]
-        if slot < 0:
-            sum_row(gram.actions, features[k], rows[k])
-        else:
+        if slot >= 0:
             rows[k] = gram.rows[slot]
+        else:
+            strangers[count] = k
+            count += 1
+    times, weights = (
+        np.empty((TOGETHER, len(actions)), np.int64),
+        np.empty((TOGETHER, len(actions))),
+    )
+    sizes = np.empty(TOGETHER, dtype=np.int64)
+    for begin in range(0, count, TOGETHER):
+        some = strangers[begin : min(begin + TOGETHER, count)]
+        for n in range(some.size):
+            column = actions[:, features[some[n]]]
+            rounds = np.flatnonzero(column)
+            sizes[n] = rounds.size
+            times[n, : rounds.size], weights[n, : rounds.size] = rounds, column[rounds]
+        for first in range(0, rows.shape[1], PIECE):
+            last = min(first + PIECE, rows.shape[1])
+            for n in range(some.size):
+                sum_piece(
+                    actions,
+                    times[n, : sizes[n]],
+                    weights[n, : sizes[n]],
+                    rows[some[n]],
+                    first,
+                    last,
+                )
+
+
+@njit(cache=True, nogil=True)
+def blend_rows(start, stop, features, gram, origin, goal, rows):
+    """Write the rows of some features of a blend; its ends must hold those that are not there."""
+    for k in range(start, stop):
+        j = features[k]
+        slot, old, new = gram.slots[j], origin.slots[j], goal.slots[j]
+        if slot >= 0:
+            rows[k] = gram.rows[slot]
+        else:
+            blend(origin.rows[old], goal.rows[new], gram.shares, rows[k])
+
+
+@njit(cache=True)
+def blend(origin, goal, shares, row):
+    """Write a row on the way from one to another; it may be the first of them."""
+    row[:] = origin
+    for share in shares:
+        keep = 1.0 - share
+        for i in range(row.size):
+            row[i] = keep * row[i] + share * goal[i]
 
 
 @njit(cache=True, nogil=True)

@@ -202,6 +202,8 @@ def swap(theta, field, power, radius, gram, slab_precision, uniforms):
     else:
         chosen = out
     theta[chosen] = new
+    if slots[chosen] < 0:  # who comes next will ask for its row
+        meet(gram, chosen)
 
 
 @njit(cache=True)
