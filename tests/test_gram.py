@@ -227,7 +227,7 @@ def test_compiled_equals_plain(by_rows, name):
         "sum_row": (PLAYED, 3, np.zeros(D)),
         "meet": (rows, 4),
         "fill_rows": (0, 2, features, rows, out),
-        "blend_rows": (0, 2, features, rows, whole(summed(9)), whole(summed(11)), out),
+        "blend_rows": (0, 2, np.array([2, 10]), rows, whole(summed(9)), whole(summed(11)), out),
         "raise_rows": (0, 2, features, rows, PLAYED[0], out),
     }[name]
     ours, theirs = copy.deepcopy(arguments), copy.deepcopy(arguments)

@@ -67,7 +67,7 @@ class Pace(NamedTuple):
 # and errors on opposite sides cancel. Where data pin every single value, glides are what moves.
 CLOUD = Pace(redrawn=1.0, joint=0.5, glides=1, eager=False)
 CHAIN = Pace(redrawn=0.1, joint=0.5, glides=1, eager=True)
-PINNED_CHAIN = Pace(redrawn=0.1, joint=1.0, glides=3, eager=True)
+PINNED_CHAIN = Pace(redrawn=0.25, joint=1.0, glides=3, eager=True)
 
 
 class Luck(NamedTuple):
