@@ -22,7 +22,7 @@ NAN, INF = math.nan, math.inf
     [
         ({"dimension": 0}, "dimension must be at least 1, got 0"),
         ({"dimension": -2}, "dimension must be at least 1, got -2"),
-        ({"dimension": 3.0}, "dimension must be a whole number, got 3.0"),
+        ({"dimension": 3.0}, "dimension must be a whole number, got 3.0: use 3"),
         ({"dimension": "3"}, "dimension must be a whole number, got '3'"),
         ({"dimension": True}, "dimension must be a whole number, got True"),
         ({"dimension": None}, "dimension must be a whole number, got None"),
@@ -71,7 +71,7 @@ NAN, INF = math.nan, math.inf
         ),
         ({"posterior": None}, "posterior must be an object with a method update, got None"),
         ({"particles": 1}, "particles must be at least 2, got 1"),
-        ({"particles": 50.0}, "particles must be a whole number, got 50.0"),
+        ({"particles": 50.0}, "particles must be a whole number, got 50.0: use 50"),
         ({"sweeps": 0}, "sweeps must be at least 1, got 0"),
     ],
     ids=str,

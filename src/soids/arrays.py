@@ -169,7 +169,8 @@ def as_share(value: object, name: str) -> float:
 def as_count(value: object, name: str, low: int = 1, high: int | None = None) -> int:
     """A whole number in ``low..high``."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
-        raise ValueError(f"{name} must be a whole number, got {value!r}")
+        remedy = f": use {value:.0f}" if isinstance(value, float) and value.is_integer() else ""
+        raise ValueError(f"{name} must be a whole number, got {value!r}{remedy}")
     count = int(value)
     if count < low or (high is not None and count > high):
         span = f"at least {low}" if high is None else f"in {low}..{high}"

@@ -77,10 +77,10 @@ def listing() -> None:
 
 
 def described(title: str, family: Mapping[str, Callable[..., object]], passed: str) -> Table:
-    """The members of a family: name, first sentence of the docstring, settings."""
+    """The members of a family: name, first paragraph of the docstring, settings."""
     shown = Table(title=title, **LAYOUT)
     for name, member in family.items():
-        sentence = (inspect.getdoc(member) or "").partition("\n")[0]
+        sentence = " ".join((inspect.getdoc(member) or "").partition("\n\n")[0].split())
         settings = [
             p.name if p.default is p.empty else f"{p.name}={p.default!r}"
             for p in inspect.signature(member).parameters.values()

@@ -214,8 +214,11 @@ class PosteriorPolicy(ABC):
                 raise ValueError(f"posterior must be for dimension {self.dimension}, got {theirs}")
             updates = callable(getattr(self.posterior, "update", None))
             if isinstance(self.posterior, type) or not updates:
+                called = isinstance(self.posterior, type) and updates
+                remedy = f": make one, {self.posterior.__name__}(...)" if called else ""
                 raise ValueError(
-                    f"posterior must be an object with a method update, got {self.posterior!r}"
+                    "posterior must be an object with a method update, "
+                    f"got {self.posterior!r}{remedy}"
                 )
             for name in TOLD:
                 if isinstance(self.posterior, OWN) and getattr(self, name) is not None:
