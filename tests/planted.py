@@ -95,14 +95,14 @@ BUGS = (
     Bug(
         "eager features leave as often as others enter",
         "kernels/joint.py",
-        "1.0 - min(1.0, math.exp(-log_odds))",
-        "1.0 - min(1.0, math.exp(log_odds))",
+        "1.0 - math.exp(-max(log_odds, 0.0))",
+        "1.0 - math.exp(min(log_odds, 0.0))",
     ),
     Bug(
         "bumps thought narrower than they are",
         "kernels/joint.py",
-        "            width = widest(theta, done)",
-        "            width = width - 3.0",
+        "        width = widest(theta, done)",
+        "        width = width - 3.0",
     ),
     Bug(
         "swapped as the bounds say",

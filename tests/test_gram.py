@@ -141,10 +141,12 @@ def test_moves_meet_the_right_rows_however_little_room_there_is(by_rows, monkeyp
     gram = grown(9)
     gram._compact(np.arange(D) < 7)  # whatever happens to be held
     rows = gram.roomy(thetas_on(1, 4))
+    moves = kernel.opened(rows, 0, 1, 1)
     for j in [9, 10, 1, 9, 11, 4, 10, 8, 9]:
-        slot = rows.slots[j] if rows.slots[j] >= 0 else kernel.meet(rows, j)
+        slot = moves.slots[j] if moves.slots[j] >= 0 else kernel.meet(moves, j)
         np.testing.assert_array_equal(rows.rows[slot], summed(9)[j])
     gram.remember(rows)
+    assert gram._rows.slots[9] >= 0  # which was met last
     after = gram.ready(thetas_on(9))
     for j in np.flatnonzero(after.slots >= 0):
         np.testing.assert_array_equal(after.rows[after.slots[j]], summed(9)[j])
@@ -163,13 +165,38 @@ def test_rows_are_moved_once_for_several_rooms(by_rows):
     gram, places = grown(4), []
     for j in range(5, 5 + module.ROOMS + 1):
         rows = gram.roomy(thetas_on(2))
-        kernel.meet(rows, j)
+        kernel.meet(kernel.opened(rows, 0, 1, 1), j)
         gram.remember(rows)
         places.append(rows.rows)
     assert len({id(place) for place in places}) == 2
-    held = gram.ready(thetas_on(2))
+    held = gram._rows
     for j in range(5, 5 + module.ROOMS + 1):
         np.testing.assert_array_equal(held.rows[held.slots[j]], summed(4)[j])
+
+
+def test_rows_that_are_held_stay_when_there_is_no_room_for_others(by_rows, monkeypatch):
+    monkeypatch.setattr(module, "ROOM", 1)
+    gram = grown(4)
+    gram.rows(np.array([3, 5]))
+    gram.rows(np.arange(6, 11))
+    held = gram._rows
+    np.testing.assert_array_equal(np.flatnonzero(held.slots >= 0), [3, 5, 6, 7, 8, 9, 10])
+    for j in (3, 5, 6, 10):
+        np.testing.assert_array_equal(held.rows[held.slots[j]], summed(4)[j])
+
+
+@needs_compiler
+def test_many_long_rows_are_summed_side_by_side():
+    count, d = kernel.TOGETHER + 6, kernel.PIECE + 300
+    actions = np.random.default_rng(5).uniform(-1, 1, (9, d)).round(1)
+    gram = Gram.empty(d)
+    for action in actions:
+        gram = gram.added(action)
+    features = np.arange(0, 3 * count, 3)
+    expected = np.zeros((count, d))
+    for action in actions:
+        expected += np.outer(action[features], action)
+    np.testing.assert_array_equal(gram.rows(features), expected)
 
 
 def test_a_room_where_nothing_was_met_is_given_again(by_rows):
@@ -184,7 +211,7 @@ def test_a_room_where_nothing_was_met_is_given_again(by_rows):
 def test_what_was_met_in_rows_that_have_moved_is_forgotten(by_rows):
     gram = grown(4)
     rows = gram.roomy(thetas_on(2))
-    kernel.meet(rows, 7)
+    kernel.meet(kernel.opened(rows, 0, 1, 1), 7)
     gram._compact(np.arange(D) == 3)
     gram.remember(rows)
     held = gram.ready(thetas_on(3))
@@ -226,7 +253,7 @@ def test_compiled_equals_plain(by_rows, name):
     arguments = {
         "sum_row": (PLAYED, 3, np.zeros(D)),
         "meet": (rows, 4),
-        "fill_rows": (0, 2, features, rows, out),
+        "fill_rows": (0, 2, np.array([2, 10]), grown(9).ready(thetas_on(2)), out),
         "blend_rows": (0, 2, np.array([2, 10]), rows, whole(summed(9)), whole(summed(11)), out),
         "raise_rows": (0, 2, features, rows, PLAYED[0], out),
     }[name]

@@ -31,6 +31,23 @@ def test_an_index_without_mass_is_never_drawn():
         assert draws.draw_index(scores, u) == 1
 
 
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 100, 203])
+def test_picks_are_where_the_masses_add_up_to_the_uniform(count):
+    rng = np.random.default_rng(4)
+    masses = rng.random(count) * (rng.random(count) < 0.7)
+    masses[rng.integers(count)] = 0.4
+    ladder = np.cumsum(masses) / masses.sum()
+    for u in rng.random(300):
+        assert draws.pick(masses, u) == np.searchsorted(ladder, u, side="right")
+
+
+def test_a_uniform_near_one_picks_nothing_without_mass():
+    rng = np.random.default_rng(5)
+    for _ in range(300):  # of which some add up to less one by one than all together
+        masses = np.append(rng.random(90), np.zeros(10))
+        assert draws.pick(masses, 1.0 - 2.0**-53) < 90
+
+
 @pytest.mark.parametrize("menu", [0, 2])
 def test_arms_follow_the_softmax_of_their_menus_tilted_rewards(menu):
     rng = np.random.default_rng(1)

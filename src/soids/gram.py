@@ -91,8 +91,9 @@ class Gram:
         after = Gram(diagonal, nothing, nothing)
         after._journal, after.actions = self._followed(action)
         after._idle = self._idle + 1
-        kept = np.flatnonzero(self._worth_holding())
-        after._take(kept, self._raised(kept, action))
+        held = self._rows
+        kept = np.flatnonzero(self._worth_holding(held))
+        after._take(kept, raised_rows(held, kept, action))
         # Two more rows a round from half of d on, so that no round makes them all at once.
         soon = np.arange(d) < 2 * len(after.actions) - d
         there = after._rows.slots >= 0
@@ -111,14 +112,14 @@ class Gram:
 
     def dense(self) -> Floats:  # (d, d)
         """The whole gram; from now on it is held, and so are those that grow from it."""
-        if not self.is_whole:
-            self._compact(np.ones(len(self.diagonal), dtype=np.bool_))
-        return self._rows.rows[: len(self.diagonal)]
+        return self.all_rows().rows[: len(self.diagonal)]
 
     def all_rows(self) -> Rows:
         """The whole gram for kernels."""
-        self.dense()
-        return self._rows
+        rows = self._rows
+        if self._in_order(rows):
+            return rows
+        return self._compact(np.ones(len(self.diagonal), dtype=np.bool_))
 
     def rows(self, features: Ints) -> Floats:  # (n, d)
         """The rows of some features."""
@@ -129,12 +130,13 @@ class Gram:
 
     def ready(self, thetas: Floats) -> Rows:
         """The gram for kernels that ask for no other rows than those of the active features."""
-        return self._rows if self.is_whole else self._hold(np.any(thetas != 0.0, axis=0))
+        rows = self._rows
+        return rows if self._in_order(rows) else self._hold(np.any(thetas != 0.0, axis=0))
 
     def roomy(self, thetas: Floats) -> Rows:
         """The gram for moves of these particles, with room for the rows of features that enter."""
         rows = self.ready(thetas)
-        if self.is_whole:
+        if self._in_order(rows):
             return rows
         room = self._room(rows, ROOM)
         while room is None:
@@ -156,7 +158,11 @@ class Gram:
     @property
     def is_whole(self) -> bool:
         """Whether all rows are held, in order."""
-        return self._rows.room == len(self.diagonal)
+        return self._in_order(self._rows)
+
+    def _in_order(self, rows: Rows) -> bool:
+        """Whether these are all rows in order; threads that ask the gram itself may be misled."""
+        return rows.room == len(self.diagonal)
 
     @property
     def _is_sum(self) -> bool:
@@ -191,9 +197,9 @@ class Gram:
         assert actions is not None  # a journal of one's own has room
         return journal, actions
 
-    def _worth_holding(self) -> Bools:  # (d,)
+    def _worth_holding(self, rows: Rows) -> Bools:  # (d,)
         """Which of the rows to hold on: those in use, and those that will be there for good."""
-        there = self._rows.slots >= 0
+        there = rows.slots >= 0
         used = np.flatnonzero(there & (self._idle < PATIENCE))
         used = used[np.argsort(self._idle[used], kind="stable")[:MOST]]
         dear = np.arange(len(there)) < 2 * len(self.actions) - len(there)
@@ -215,13 +221,16 @@ class Gram:
 
     def _room(self, rows: Rows, size: int) -> range | None:
         """So many places behind the rows for one's own, if there are; no other gets the same."""
-        while self._rooms:
-            place, free = self._rooms.pop()
-            if place is rows.rows and len(free) >= size:
-                if len(free) > size:
-                    self._rooms.append((place, free[size:]))
-                return free[:size]
-        return None
+        try:
+            while True:
+                place, free = self._rooms.pop()
+                if place is rows.rows and len(free) >= size:
+                    break
+        except IndexError:
+            return None
+        if len(free) > size:
+            self._rooms.append((place, free[size:]))
+        return free[:size]
 
     def _point(self, rows: Rows, features: Ints, places: Ints) -> Rows:
         """Hold some rows, and those of some features at the places where they were written."""
@@ -256,8 +265,9 @@ class Gram:
         ends = self.origin._hold(strangers), self.goal._hold(strangers)
         by_rows(blend_rows, 3 * d, len(features), features, held, *ends, rows)
 
-    def _raised(self, features: Ints, action: Floats) -> Floats:  # (n + room, d)
-        """The rows of some features, which must be there, after one more action, and room."""
-        rows = np.empty((len(features) + ROOMS * ROOM, len(action)))
-        by_rows(raise_rows, len(action), len(features), features, self._rows, action, rows)
-        return rows
+
+def raised_rows(held: Rows, features: Ints, action: Floats) -> Floats:  # (n + room, d)
+    """The rows of some features, which must be there, after one more action, and room."""
+    rows = np.empty((len(features) + ROOMS * ROOM, len(action)))
+    by_rows(raise_rows, len(action), len(features), features, held, action, rows)
+    return rows

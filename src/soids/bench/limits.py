@@ -24,11 +24,9 @@ from soids.information import appraise, minimise_ratio
 from soids.kernels import sparse
 from soids.kernels.closeness import closeness
 from soids.kernels.density import fits, optimism
-from soids.kernels.joint import ANGLES, EXCHANGED
-from soids.kernels.leap import DRAWN
 from soids.kernels.rewards import all_rewards
 from soids.kernels.weights import normalised
-from soids.posteriors import Subset, Tuning
+from soids.posteriors import Subset, Tuning, smc
 from soids.posteriors.arms import Arms, promising
 from soids.posteriors.target import Target
 from soids.rates import Progress, balanced
@@ -95,7 +93,8 @@ def tasks(given: Stand, rng: np.random.Generator) -> list[Task]:
     tempting = arms.of(rewards)
     regret, gain = appraise(rewards, weights)
     sums = np.empty((2, len(thetas)))
-    luck, stage = luck_for(given, rng), stage_of(target, arms)
+    luck = smc.luck_for(given.thetas, target, sparse.CLOUD, rng)
+    stage = stage_of(target, arms)
     powers = np.full(len(thetas), NOISE**-2)
     found = [
         Task(
@@ -163,26 +162,6 @@ def stage_of(target: Target, arms: Arms) -> sparse.Stage:
         target.gram.all_rows(), target.moment, target.drift, arms.columns, arms.starts,
         target.tilts, prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball,
     )  # fmt: skip
-
-
-def luck_for(given: Stand, rng: np.random.Generator) -> sparse.Luck:
-    """The random numbers of one sweep."""
-    size, dimension = given.thetas.shape
-    largest, menus = len(given.target.prior.log_odds), len(given.target.tilts)
-    return sparse.Luck(
-        coins=rng.random((size, 3)),
-        arms=rng.random((size, menus)),
-        rearm=rng.random((size, 2)),
-        rearm_normals=rng.standard_normal((size, largest)),
-        leap=rng.random((size, DRAWN)),
-        leap_normals=rng.standard_normal((size, largest)),
-        turning=rng.random((size, ANGLES + 1)),
-        other_normals=rng.standard_normal((size, largest)),
-        flips=rng.random((size, dimension)),
-        swap=rng.random((size, 4)),
-        exchange=rng.random((size, 2 * EXCHANGED + 2)),
-        exchange_normals=rng.standard_normal((size, largest)),
-    )
 
 
 def measure_limits(actions: int, turns: int, seconds: float) -> Iterator[Limit]:

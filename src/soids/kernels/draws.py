@@ -69,6 +69,8 @@ def pick(masses, uniform):
     while reached <= target and index < masses.size - 1:
         index += 1
         reached += masses[index]
+    while masses[index] == 0.0 and index > 0:  # sums in another order may fall short of the target
+        index -= 1
     return index
 
 

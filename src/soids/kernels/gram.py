@@ -23,8 +23,8 @@ class Rows(NamedTuple):
 
     diagonal: Floats  # (d,)
     slots: Ints  # (d,)
-    rows: Floats  # (m + n, d)  rows held, and then room for those met on the way
-    room: int  # where that begins
+    rows: Floats  # (m + n, d)  m rows held in order, then others and room for those met on the way
+    room: int  # where that room begins; before it is given, m
     owners: Ints  # (n,)  features whose rows were met, or -1
     met: Ints  # (1,)  how many there were
     actions: Floats  # (t, d)
@@ -117,7 +117,7 @@ def opened(gram, start, stop, count):
 def fill_rows(start, stop, features, gram, rows):
     """Write the rows of some features, of a gram that is no blend.
 
-    Those that are not there are summed side by side, so that a piece of all actions is read once.
+    Those that are not there are summed side by side: a piece of all actions is read for many.
     """
     actions, strangers = gram.actions, np.empty(stop - start, dtype=np.int64)
     count = 0
@@ -128,10 +128,10 @@ def fill_rows(start, stop, features, gram, rows):
         else:
             strangers[count] = k
             count += 1
-    times, weights = (
-        np.empty((TOGETHER, len(actions)), np.int64),
-        np.empty((TOGETHER, len(actions))),
-    )
+    if count == 0:
+        return
+    room = (min(TOGETHER, count), len(actions))
+    times, weights = np.empty(room, dtype=np.int64), np.empty(room)
     sizes = np.empty(TOGETHER, dtype=np.int64)
     for begin in range(0, count, TOGETHER):
         some = strangers[begin : min(begin + TOGETHER, count)]
@@ -143,14 +143,8 @@ def fill_rows(start, stop, features, gram, rows):
         for first in range(0, rows.shape[1], PIECE):
             last = min(first + PIECE, rows.shape[1])
             for n in range(some.size):
-                sum_piece(
-                    actions,
-                    times[n, : sizes[n]],
-                    weights[n, : sizes[n]],
-                    rows[some[n]],
-                    first,
-                    last,
-                )
+                known, shares = times[n, : sizes[n]], weights[n, : sizes[n]]
+                sum_piece(actions, known, shares, rows[some[n]], first, last)
 
 
 @njit(cache=True, nogil=True)

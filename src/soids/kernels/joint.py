@@ -253,8 +253,8 @@ def share_inside(log_odds, inside, eager):
     if not eager:
         return 1.0 / (1.0 + math.exp(-log_odds))
     if inside:
-        return 1.0 - min(1.0, math.exp(-log_odds))
-    return min(1.0, math.exp(log_odds))
+        return 1.0 - math.exp(-max(log_odds, 0.0))
+    return math.exp(min(log_odds, 0.0))
 
 
 @njit(cache=True)
@@ -262,7 +262,8 @@ def widest(theta, done):
     """The log mass of the widest bump, one of height one, that a feature could enter with."""
     negated = np.empty(theta.size)
     for i in range(theta.size):
-        negated[i] = -done.spread[i] if theta[i] == 0.0 else -math.inf
+        enters = theta[i] == 0.0 and done.spread[i] > PINNED * done.whole[i]
+        negated[i] = -done.spread[i] if enters else -math.inf
     return HALF_LOG_2PI - 0.5 * math.log(max(-highest(negated), 1e-300))
 
 
@@ -357,8 +358,7 @@ def glide(
                 theta[done.active[a]] += (new - old) * way[a]
         if enters:
             n += 1
-            width = widest(theta, done)
-        else:  # all bumps but its own get narrower
+        else:
             drop(done, n, own)
             n -= 1
-            width = max(width, HALF_LOG_2PI - 0.5 * math.log(precision))
+        width = widest(theta, done)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from soids.arrays import Floats, Ints
+from soids.arrays import Bools, Floats, Ints
 from soids.kernels.draws import draw_arms, highest, pick, write_shares
 from soids.kernels.elimination import eliminate, precision_factor, support
 from soids.kernels.gram import Rows, meet, opened
@@ -60,18 +60,20 @@ class Pace(NamedTuple):
     redrawn: float  # share of the sweeps that draw arm and values anew; the others mirror values
     joint: float  # share that move supports by glides and exchange; the others by flips and swap
     glides: int  # passes over all features, then
+    exchanged: float  # share that go on to swap or to exchange
     eager: bool  # whether a feature enters or leaves as often as Metropolis allows
 
 
 # A cloud keeps its last states only: they had better be fresh. A chain averages over its states,
-# and errors on opposite sides cancel. Where data pin every single value, glides are what moves.
-CLOUD = Pace(redrawn=1.0, joint=0.5, glides=1, eager=False)
-CHAIN = Pace(redrawn=0.1, joint=0.5, glides=1, eager=True)
-PINNED_CHAIN = Pace(redrawn=0.25, joint=1.0, glides=3, eager=True)
+# and errors on opposite sides cancel. Where data pin every single value, glides are what moves; but
+# flips alone lead to supports that data do not pin, and back.
+CLOUD = Pace(redrawn=1.0, joint=0.5, glides=1, exchanged=1.0, eager=False)
+CHAIN = Pace(redrawn=0.1, joint=0.5, glides=1, exchanged=0.25, eager=True)
+PINNED_CHAIN = Pace(redrawn=0.25, joint=0.95, glides=3, exchanged=0.25, eager=True)
 
 
 class Luck(NamedTuple):
-    """All random numbers of one sweep, a row for every particle."""
+    """All random numbers of one sweep, a row for every particle; zeros where none are needed."""
 
     coins: Floats  # (M, 3)  which moves of supports, are values mirrored, is there a leap
     arms: Floats  # (M, B)
@@ -82,6 +84,7 @@ class Luck(NamedTuple):
     turning: Floats  # (M, ANGLES + 1)  angles, and whether to mirror
     other_normals: Floats  # (M, n)
     flips: Floats  # (M, passes of glides * d)
+    exchanges: Bools  # (M,)  whether there is a swap or an exchange
     swap: Floats  # (M, 4)
     exchange: Floats  # (M, 2 * EXCHANGED + 2)
     exchange_normals: Floats  # (M, s)
@@ -92,7 +95,7 @@ LEAPS = 0.1  # of the sweeps that draw arm and values anew
 REDRAWN = 0.25  # of the flips that keep a feature: enough where the data pin no values
 
 
-@njit(cache=True, inline="always", error_model="numpy")  # no division by zero is looked for
+@njit(cache=True, inline="always")  # so that several are taken at once
 def bump_bound(slope, precision, slack):
     """An upper bound on the mass of a bump on ``[-slack, slack]``, not far above it: the log of its
     height, and a width.
@@ -227,7 +230,7 @@ def rate_actions(theta, columns, rewards):
 def sweep(
     thetas, rewards, radii, powers, stage: Stage, luck: Luck, pace: Pace = CLOUD
 ) -> tuple[Floats, Floats]:
-    """The cloud after moves of values and one half of those of supports, and its rewards."""
+    """The cloud after moves of values and of supports, as the pace says, and its rewards."""
     thetas, rewards = thetas.copy(), rewards.copy()
     # The smallest precision has the largest bump, so one table bounds all particles.
     least = powers.min() * stage.gram.diagonal + stage.slab_precision
@@ -288,15 +291,17 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
                     theta, done, power, radius, volume, gram, slab_precision, log_odds, floor,
                     pace.eager, luck.flips[m, k : k + theta.size],
                 )  # fmt: skip
-            exchange(
-                theta, done, power, radius, gram, slab_precision, luck.exchange[m],
-                luck.exchange_normals[m],
-            )  # fmt: skip
+            if luck.exchanges[m]:
+                exchange(
+                    theta, done, power, radius, gram, slab_precision, luck.exchange[m],
+                    luck.exchange_normals[m],
+                )  # fmt: skip
         if not joint:
             field = fields(theta, power, gram, slopes)
             flip(
                 theta, field, power, radius, volume, gram, slab_precision, half_logs,
                 log_odds, floor, pace.eager, luck.flips[m],
             )  # fmt: skip
-            swap(theta, field, power, radius, gram, slab_precision, luck.swap[m])
+            if luck.exchanges[m]:
+                swap(theta, field, power, radius, gram, slab_precision, luck.swap[m])
         rate_actions(theta, columns, rewards[m])

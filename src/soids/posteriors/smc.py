@@ -9,6 +9,7 @@ are moved; in between they are in turn. A cloud that many rewards at once surpri
 
 import math
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -250,25 +251,18 @@ def swept(
     size, dimension = cloud.thetas.shape
     powers = target.eta / cloud.variances
     stage = (target.moment, target.drift, arms.columns, arms.starts, target.tilts)
-    coordinate_uniforms = rng.random((size, pace.glides * dimension))
-    arm_uniforms = rng.random((size, len(target.tilts)))
-    block_normals = rng.standard_normal((size, len(prior.log_odds)))
     if prior.spike_scale > 0.0:
+        coordinate_uniforms = rng.random((size, dimension))
+        arm_uniforms = rng.random((size, len(target.tilts)))
+        slab_normals = rng.standard_normal((size, dimension))
         thetas, included, rewards = relaxed.sweep(
             cloud.thetas, cloud.included, rewards, powers, target.gram.all_rows(), *stage,
             prior.log_odds, prior.slab_precision, prior.spike_scale,
-            coordinate_uniforms, arm_uniforms, rng.random((size, 2)), block_normals,
+            coordinate_uniforms, arm_uniforms, rng.random((size, 2)), slab_normals,
         )  # fmt: skip
     else:
         rules = (prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball)
-        active = np.count_nonzero(cloud.thetas, axis=1).max()  # before the sweep
-        luck = sparse.Luck(
-            rng.random((size, 3)), arm_uniforms, rng.random((size, 2)),
-            rng.standard_normal((size, active)), rng.random((size, DRAWN)),
-            rng.standard_normal((size, active)), rng.random((size, ANGLES + 1)),
-            rng.standard_normal((size, active)), coordinate_uniforms, rng.random((size, 4)),
-            rng.random((size, 2 * EXCHANGED + 2)), block_normals,
-        )  # fmt: skip
+        luck = luck_for(cloud.thetas, target, pace, rng)
         gram = target.gram.roomy(cloud.thetas)
         thetas, rewards = sparse.sweep(
             cloud.thetas, rewards, cloud.radii, powers, sparse.Stage(gram, *stage, *rules), luck,
@@ -284,6 +278,46 @@ def swept(
         variances = draw_variances(prior, misfits, target.eta * target.rounds, rng)
     after = cloud._replace(thetas=thetas, included=included, radii=radii, variances=variances)
     return after, rewards
+
+
+def luck_for(
+    thetas: Floats, target: Target, pace: sparse.Pace, rng: np.random.Generator
+) -> sparse.Luck:
+    """The random numbers of one sweep of sparse particles."""
+    size, dimension = thetas.shape
+    flips = rng.random((size, pace.glides * dimension))
+    arms = rng.random((size, len(target.tilts)))
+    exchanges: Bools = np.ones(size, dtype=np.bool_)
+    if pace.exchanged < 1.0:
+        exchanges = np.less(rng.random(size), pace.exchanged)
+    exchange_normals = drawn(rng.standard_normal, exchanges, len(target.prior.log_odds))
+    coins = rng.random((size, 3))
+    redrawn = coins[:, 1] < pace.redrawn
+    active = int(np.count_nonzero(thetas, axis=1).max())
+    return sparse.Luck(
+        coins=coins,
+        arms=arms,
+        rearm=drawn(rng.random, redrawn, 2),
+        rearm_normals=drawn(rng.standard_normal, redrawn, active),
+        leap=drawn(rng.random, redrawn, DRAWN),
+        leap_normals=drawn(rng.standard_normal, redrawn, active),
+        turning=drawn(rng.random, redrawn, ANGLES + 1),
+        other_normals=drawn(rng.standard_normal, redrawn, active),
+        flips=flips,
+        exchanges=exchanges,
+        swap=drawn(rng.random, exchanges, 4),
+        exchange=drawn(rng.random, exchanges, 2 * EXCHANGED + 2),
+        exchange_normals=exchange_normals,
+    )
+
+
+def drawn(draw: Callable[..., Floats], rows: Bools, width: int) -> Floats:  # (M, width)
+    """Random numbers for some rows, zeros for those that need none."""
+    if rows.all():
+        return draw((len(rows), width))
+    numbers = np.zeros((len(rows), width))
+    numbers[rows] = draw((np.count_nonzero(rows), width))
+    return numbers
 
 
 def moved_for(cloud: Cloud, rng: np.random.Generator, seconds: float) -> Cloud:
