@@ -9,6 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from soids.bench import chains, samplers
 from soids.bench.chains import WATCHED, Chains, Walk, settle
@@ -16,6 +17,7 @@ from soids.bench.density import relaxed_log_density
 from soids.bench.problems import DATA, NOISE, RADIUS, pose
 from soids.bench.samplers import Effort, Measurement, measure, ratios
 from soids.cli import main
+from soids.cli.bench_samplers import tabulated
 from soids.evidence import Evidence, Menu
 from soids.kernels.sparse import CHAIN, PINNED_CHAIN
 from soids.posteriors import Relaxed, smc
@@ -212,6 +214,30 @@ def test_ratios_are_of_the_others_over_ours_on_the_same_problem():
     assert compared[0].low < 100.0 < compared[0].high
     assert compared[1].in_all == pytest.approx(50.0)
     assert all(one.means_something for one in compared)
+
+
+def test_what_is_asked_twice_is_measured_once_and_no_ratios_make_no_file(tmp_path):
+    answer = told(
+        "--dimension", 10, "--rounds", 5, "--rounds", 5, "--data", "random", "--sampler", "subset",
+        "--sampler", "subset", "--groups", 1, "--sweeps", 20, "--patience", 1, "--out", tmp_path,
+    )  # fmt: skip
+    assert answer.exit_code == 0, answer.output
+    with (tmp_path / "samplers-measurements.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 1
+    assert not (tmp_path / "samplers-ratios.csv").exists()
+
+
+def test_chains_that_disagree_are_given_no_time_but_a_remedy():
+    plain = Measurement(
+        "subset", "subset", 10, 5, "random", "paper", 20, 1.004, 1.008, 0.25, 0.5, 0.75, 1.0,
+        (0.25,), (0.5,),
+    )  # fmt: skip
+    console = Console(width=200)
+    for worst, expected, advice in [(1.008, True, False), (1.03, True, True), (1.3, False, True)]:
+        with console.capture() as capture:
+            console.print(tabulated([plain._replace(rhat_worst=worst)]))
+        assert ("0.25" in capture.get()) is expected
+        assert ("--patience" in capture.get()) is advice
 
 
 def test_a_ratio_of_chains_that_disagree_means_nothing():

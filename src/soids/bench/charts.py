@@ -38,7 +38,7 @@ def draw_samplers(measurements: list[Measurement]) -> "Figure":
         head(
             figure,
             "What an effective sample costs",
-            "A point is a group of four chains, open if R-hat is not below 1.01.",
+            "A point is a group of four chains, open if R-hat is not below 1.01 in all groups.",
         )
         legend(figure, [(name, known[name]) for name in samplers], note="from left to right")
     return figure

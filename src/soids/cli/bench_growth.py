@@ -26,7 +26,7 @@ NOTE = (
     "--axis", "names", multiple=True, type=click.Choice(tuple(AXES)),
     help="What grows; again for more than one.  [default: all]",
 )  # fmt: skip
-@click.option("--quick", is_flag=True, help="Small sizes only: a minute in place of many.")
+@click.option("--quick", is_flag=True, help="Small sizes only: two minutes in place of many.")
 @click.option(
     "--settling", type=click.IntRange(min=0), default=30, show_default=True,
     help="Rounds before those that count.",

@@ -1,6 +1,6 @@
 """``soids bench samplers``: what an effective sample costs, ours and others'."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from soids.bench.chains import GOOD
 from soids.bench.charts import draw_samplers
 from soids.bench.problems import DATA, SETTINGS, pose
 from soids.bench.samplers import (
+    HOPELESS,
     OURS,
     SAMPLERS,
     Effort,
@@ -95,7 +96,7 @@ def samplers(
     console = page()
     effort = Effort(sweeps, draws, groups, peer_groups, patience)
     present = []
-    for name in names or SAMPLERS:
+    for name in dict.fromkeys(names or SAMPLERS):
         if is_missing(name):
             console.print(f"{name} is left out, it is not installed: {REMEDY}.", markup=False)
         else:
@@ -105,9 +106,13 @@ def samplers(
     found = []
     aside = Console(stderr=True, highlight=False)
     with aside.status("") as status:
-        for dimension, time, kind in product(dimensions, rounds, data):
+        for dimension, time, kind in product(
+            dict.fromkeys(dimensions), dict.fromkeys(rounds), dict.fromkeys(data)
+        ):
             where = f"d = {dimension}, t = {time}, {kind}"
             status.update(where)
+            if kind != "random":
+                aside.print(f"{where}: playing the bandit that chooses the data")
             try:
                 problem = pose(dimension, time, kind, settings, seed)
             except ValueError as error:
@@ -122,11 +127,13 @@ def samplers(
     if compared:
         console.print(ratio_table(compared))
     if out is not None:
-        records: dict[str, Sequence[NamedTuple]] = {"measurements": found, "ratios": compared}
+        records: dict[str, Sequence[NamedTuple]] = {"measurements": found}
+        if compared:
+            records["ratios"] = compared
         deliver("samplers", records, lambda: draw_samplers(found), out, console)
 
 
-def tabulated(found: Iterable[Measurement]) -> Table:
+def tabulated(found: Sequence[Measurement]) -> Table:
     """Each sampler on each problem."""
     table = framed("CPU milliseconds per effective sample, over groups of four chains")
     numbers = ("draws", "R-hat", "worst", "ms", "in all", "squares", "weights")
@@ -134,16 +141,22 @@ def tabulated(found: Iterable[Measurement]) -> Table:
         table.add_column(head, justify="left" if head in ("sampler", "data") else "right")
     for one in found:
         worst = f"{one.rhat_worst:.3f}"
+        times = (one.milliseconds, one.milliseconds_in_all, one.milliseconds_of_squares)
         table.add_row(
             one.sampler, f"{one.dimension}", f"{one.rounds}", one.data, f"{one.draws}",
             f"{one.rhat:.3f}", worst if one.rhat_worst < GOOD else f"[red]{worst}[/]",
-            f"{one.milliseconds:.3g}", f"{one.milliseconds_in_all:.3g}",
-            f"{one.milliseconds_of_squares:.3g}", f"{one.weights:.2f}",
+            *(f"{time:.3g}" if one.rhat_worst < HOPELESS else "" for time in times),
+            f"{one.weights:.2f}",
         )  # fmt: skip
     table.caption = (
         "in all: with burning in and adapting; squares: per effective sample of squared "
         "deviations; compiling is left out everywhere"
     )
+    if any(one.rhat_worst >= GOOD for one in found):
+        table.caption += (
+            f"; chains with an R-hat of {GOOD} and more should be longer (--sweeps, --patience; "
+            f"--draws for NUTS), from {HOPELESS} on they disagree and no time is given"
+        )
     return table
 
 

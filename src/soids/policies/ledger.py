@@ -1,6 +1,7 @@
 """What a policy decided and what came of it: the half that all policies share."""
 
 import inspect
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -121,7 +122,9 @@ def as_reward(reward: object, turn: int) -> float:
     try:
         return as_number(reward, "reward")
     except ValueError as error:
-        raise ValueError(f"{error}, in round {turn}") from None
+        is_lost = isinstance(reward, float) and math.isnan(reward)
+        remedy = ": leave a reward out that was lost" if is_lost else ""
+        raise ValueError(f"{error}, in round {turn}{remedy}") from None
 
 
 class KeptPolicy(Protocol):
