@@ -208,6 +208,13 @@ def test_a_room_where_nothing_was_met_is_given_again(by_rows):
     assert len(set(rooms)) == 1
 
 
+def test_a_whole_gram_keeps_no_rooms():
+    gram = Gram.of(summed(4))
+    for _ in range(3):
+        gram.remember(gram.roomy(thetas_on(2)))
+    assert gram._rooms == []
+
+
 def test_what_was_met_in_rows_that_have_moved_is_forgotten(by_rows):
     gram = grown(4)
     rows = gram.roomy(thetas_on(2))

@@ -152,7 +152,7 @@ class Gram:
         if met.size:
             self._point(held, rows.owners[met], rows.room + met)
             self._idle[rows.owners[met]] = 1  # less dear than those that are active
-        else:
+        elif rows.owners.size:
             self._rooms.append((rows.rows, range(rows.room, rows.room + rows.owners.size)))
 
     @property

@@ -26,8 +26,9 @@ from soids.kernels.closeness import closeness
 from soids.kernels.density import fits, optimism
 from soids.kernels.rewards import all_rewards
 from soids.kernels.weights import normalised
-from soids.posteriors import Subset, Tuning, smc
+from soids.posteriors import Subset, Tuning
 from soids.posteriors.arms import Arms, promising
+from soids.posteriors.luck import luck_for
 from soids.posteriors.target import Target
 from soids.rates import Progress, balanced
 
@@ -93,7 +94,7 @@ def tasks(given: Stand, rng: np.random.Generator) -> list[Task]:
     tempting = arms.of(rewards)
     regret, gain = appraise(rewards, weights)
     sums = np.empty((2, len(thetas)))
-    luck = smc.luck_for(given.thetas, target, sparse.CLOUD, rng)
+    luck = luck_for(given.thetas, target, sparse.CLOUD, rng)
     stage = stage_of(target, arms)
     powers = np.full(len(thetas), NOISE**-2)
     found = [

@@ -75,8 +75,9 @@ PINNED_CHAIN = Pace(redrawn=0.25, joint=0.95, glides=3, exchanged=0.25, eager=Tr
 class Luck(NamedTuple):
     """All random numbers of one sweep, a row for every particle; zeros where none are needed."""
 
-    coins: Floats  # (M, 3)  which moves of supports, are values mirrored, is there a leap
+    coins: Floats  # (M, 3)  which moves of supports, is there a redraw (below), or a leap
     arms: Floats  # (M, B)
+    redraws: Bools  # (M,)  whether arm and values are drawn anew, or mirrored
     rearm: Floats  # (M, 2)
     rearm_normals: Floats  # (M, n)  n are active at most, before the sweep
     leap: Floats  # (M, 7)
@@ -258,7 +259,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
         slopes = power * stage.moment - stage.drift + pull
         active = support(theta)
         factor, pinned = precision_factor(active, power, gram, slab_precision)
-        if active.size > 0 and pinned and luck.coins[m, 1] < pace.redrawn:
+        if active.size > 0 and pinned and luck.redraws[m]:
             menu = min(int(luck.rearm[m, 0] * tilts.size), tilts.size - 1)
             first, last, arm, tilt = 0, 0, 0, 0.0  # without a pull there is but one arm
             if menu >= 0:

@@ -9,7 +9,6 @@ are moved; in between they are in turn. A cloud that many rewards at once surpri
 
 import math
 import time
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +19,6 @@ from soids.evidence import Evidence, Menu
 from soids.gram import Gram
 from soids.kernels import relaxed, sparse
 from soids.kernels.density import fits, optimism
-from soids.kernels.joint import ANGLES, EXCHANGED
-from soids.kernels.leap import DRAWN
 from soids.kernels.rewards import all_rewards, best_rewards, taken
 from soids.kernels.weights import effective_share, normalised, sizes
 from soids.particles import Particles
@@ -32,6 +29,7 @@ from soids.posteriors.draws import (
     slabs_and_spikes,
     uniform_in_balls,
 )
+from soids.posteriors.luck import luck_for
 from soids.posteriors.prior import Prior
 from soids.posteriors.target import Target, Tuning
 
@@ -278,46 +276,6 @@ def swept(
         variances = draw_variances(prior, misfits, target.eta * target.rounds, rng)
     after = cloud._replace(thetas=thetas, included=included, radii=radii, variances=variances)
     return after, rewards
-
-
-def luck_for(
-    thetas: Floats, target: Target, pace: sparse.Pace, rng: np.random.Generator
-) -> sparse.Luck:
-    """The random numbers of one sweep of sparse particles."""
-    size, dimension = thetas.shape
-    flips = rng.random((size, pace.glides * dimension))
-    arms = rng.random((size, len(target.tilts)))
-    exchanges: Bools = np.ones(size, dtype=np.bool_)
-    if pace.exchanged < 1.0:
-        exchanges = np.less(rng.random(size), pace.exchanged)
-    exchange_normals = drawn(rng.standard_normal, exchanges, len(target.prior.log_odds))
-    coins = rng.random((size, 3))
-    redrawn = coins[:, 1] < pace.redrawn
-    active = int(np.count_nonzero(thetas, axis=1).max())
-    return sparse.Luck(
-        coins=coins,
-        arms=arms,
-        rearm=drawn(rng.random, redrawn, 2),
-        rearm_normals=drawn(rng.standard_normal, redrawn, active),
-        leap=drawn(rng.random, redrawn, DRAWN),
-        leap_normals=drawn(rng.standard_normal, redrawn, active),
-        turning=drawn(rng.random, redrawn, ANGLES + 1),
-        other_normals=drawn(rng.standard_normal, redrawn, active),
-        flips=flips,
-        exchanges=exchanges,
-        swap=drawn(rng.random, exchanges, 4),
-        exchange=drawn(rng.random, exchanges, 2 * EXCHANGED + 2),
-        exchange_normals=exchange_normals,
-    )
-
-
-def drawn(draw: Callable[..., Floats], rows: Bools, width: int) -> Floats:  # (M, width)
-    """Random numbers for some rows, zeros for those that need none."""
-    if rows.all():
-        return draw((len(rows), width))
-    numbers = np.zeros((len(rows), width))
-    numbers[rows] = draw((np.count_nonzero(rows), width))
-    return numbers
 
 
 def moved_for(cloud: Cloud, rng: np.random.Generator, seconds: float) -> Cloud:

@@ -1,0 +1,52 @@
+"""The random numbers of one sweep of sparse particles, as many as its pace needs."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from soids.arrays import Bools, Floats
+from soids.kernels import sparse
+from soids.kernels.joint import ANGLES, EXCHANGED
+from soids.kernels.leap import DRAWN
+from soids.posteriors.target import Target
+
+
+def luck_for(
+    thetas: Floats, target: Target, pace: sparse.Pace, rng: np.random.Generator
+) -> sparse.Luck:
+    """The random numbers of one sweep at some pace."""
+    size, dimension = thetas.shape
+    flips = rng.random((size, pace.glides * dimension))
+    arms = rng.random((size, len(target.tilts)))
+    exchanges: Bools = np.ones(size, dtype=np.bool_)
+    if pace.exchanged < 1.0:
+        exchanges = np.less(rng.random(size), pace.exchanged)
+    exchange_normals = drawn(rng.standard_normal, exchanges, len(target.prior.log_odds))
+    coins = rng.random((size, 3))
+    redraws = coins[:, 1] < pace.redrawn
+    active = int(np.count_nonzero(thetas, axis=1).max())
+    return sparse.Luck(
+        coins=coins,
+        arms=arms,
+        redraws=redraws,
+        rearm=drawn(rng.random, redraws, 2),
+        rearm_normals=drawn(rng.standard_normal, redraws, active),
+        leap=drawn(rng.random, redraws, DRAWN),
+        leap_normals=drawn(rng.standard_normal, redraws, active),
+        turning=drawn(rng.random, redraws, ANGLES + 1),
+        other_normals=drawn(rng.standard_normal, redraws, active),
+        flips=flips,
+        exchanges=exchanges,
+        swap=drawn(rng.random, exchanges, 4),
+        exchange=drawn(rng.random, exchanges, 2 * EXCHANGED + 2),
+        exchange_normals=exchange_normals,
+    )
+
+
+def drawn(draw: Callable[..., Floats], rows: Bools, width: int) -> Floats:  # (M, width)
+    """Random numbers for some rows, zeros for those that need none."""
+    if rows.all():
+        return draw((len(rows), width))
+    numbers = np.zeros((len(rows), width))
+    numbers[rows] = draw((np.count_nonzero(rows), width))
+    return numbers
