@@ -214,14 +214,21 @@ coordinates = st.floats(-1.0, 1.0).filter(lambda x: x == 0.0 or abs(x) > 1e-6)
     arrays(float, 3, elements=st.floats(-5.0, 5.0)),
     coordinates,
     st.floats(1e-3, 2.0),
+    st.floats(1e-3, 10.0),
     st.sampled_from([-1.0, 1.0]),
 )
-def test_the_farthest_point_lies_on_the_rim(values, direction, start, slack, side):
+def test_the_rim_is_where_the_ball_ends_on_the_way_to_a_point(
+    values, direction, start, slack, way, side
+):
     radius = np.abs(values).sum() + abs(start) + slack
-    y = joint.farthest(values, direction, start, radius, side)
-    length = abs(y) + np.abs(values + (y - start) * direction).sum()
-    assert (y - start) * side > 0.0
-    assert length == pytest.approx(radius, rel=1e-9)
+
+    def length(y):
+        return abs(y) + np.abs(values + (y - start) * direction).sum()
+
+    goal = start + side * way
+    y = joint.rim(values, direction, start, radius, goal, side)
+    assert 0.0 < (y - start) * side <= way + 1e-12
+    assert length(y) == pytest.approx(min(length(goal), radius), rel=1e-9)
 
 
 def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor, eager, uniforms):
@@ -366,7 +373,7 @@ def kernel_arguments():
         ),
         "reflect": (theta, *factored(theta, gram), 9.0, slopes),
         "exchange": (theta, done, POWER, 9.0, gram, SLAB, uniforms, normals),
-        "farthest": (theta[active], np.array([0.5, -2.0, 1.0]), 0.1, 3.0, 1.0),
+        "rim": (theta[active], np.array([0.5, -2.0, 1.0]), 0.1, 3.0, 3.0, 1.0),
         "glide": (theta, done, POWER, 3.0, 0.3, gram, SLAB, np.zeros(3), 0, True, uniforms[:6]),
         "share_inside": (0.3, True, True),
         "widest": (theta, done),

@@ -34,6 +34,7 @@ HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 # needed to see it.
 RARE = 0.05
 LOG_RARE = math.log(RARE)
+BEYOND = 1.001 * FAR  # squared standard deviations, for a bump that nothing cuts
 
 
 @njit(cache=True)
@@ -176,8 +177,7 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
     new = np.zeros(theta.size)
     for a in range(n):
         new[done.active[a]] = values[a]
-    inside = np.abs(values).sum() <= radius
-    if inside and (surely_pinned(done, n) or is_pinned(new, power, gram, slab_precision)):
+    if np.abs(values).sum() <= radius and is_pinned(new, power, gram, slab_precision):
         theta[:] = new
 
 
@@ -212,12 +212,12 @@ def weigh_candidates(done, n, masses):
 
 
 @njit(cache=True)
-def farthest(values, direction, start, radius, side):
-    """The last ``y`` on one side with ``|y| + sum |values + (y - start) * direction| <= radius``.
+def rim(values, direction, start, radius, y, side):
+    """The last point up to ``y`` with ``|y| + sum |values + (y - start) * direction| <= radius``.
 
-    The norm is convex and piecewise linear in ``y``: Newton from outside the ball stops at the rim.
+    There must be one, coming from the other side. The norm is convex and piecewise linear: Newton
+    from outside the ball stops at the rim.
     """
-    y = side * radius
     for _ in range(values.size + 2):
         length, rise = abs(y), 1.0 if y > 0.0 else -1.0
         for a in range(values.size):
@@ -228,19 +228,6 @@ def farthest(values, direction, start, radius, side):
             break
         y -= (length - radius) / rise
     return y
-
-
-@njit(cache=True)
-def holds_bump(values, direction, start, radius, slope, precision):
-    """Whether the ball holds zero and all of the bump that counts, so that it cuts nothing off."""
-    reach = math.sqrt(FAR / precision)
-    for y in (0.0, slope / precision - reach, slope / precision + reach):
-        length = abs(y)
-        for a in range(values.size):
-            length += abs(values[a] + (y - start) * direction[a])
-        if length > radius:
-            return False
-    return True
 
 
 @njit(cache=True)
@@ -329,11 +316,11 @@ def glide(
             values[a] = theta[done.active[a]]
         if own >= 0:
             values[own], way[own] = 0.0, 0.0
-        low, high = -math.inf, math.inf
-        if radius < math.inf and not holds_bump(values[:n], way[:n], old, radius, slope, precision):
-            low = farthest(values[:n], way[:n], old, radius, -1.0)
-            high = farthest(values[:n], way[:n], old, radius, 1.0)
-            low, high = min(low, old), max(high, old)  # on the rim, rounding may shut the state out
+        # What lies far beyond the mode, zero and the present value counts for nothing, cut or not.
+        mode, reach = slope / precision, math.sqrt(BEYOND / precision)
+        low, high = min(mode, 0.0, old) - reach, max(mode, 0.0, old) + reach
+        low = min(rim(values[:n], way[:n], old, radius, low, -1.0), old)  # on the rim, rounding may
+        high = max(rim(values[:n], way[:n], old, radius, high, 1.0), old)  # shut the state out
         if not low < high:
             continue
         share = 1.0
@@ -358,7 +345,8 @@ def glide(
                 theta[done.active[a]] += (new - old) * way[a]
         if enters:
             n += 1
-        else:
+            width = widest(theta, done)
+        else:  # all others are left with more precision
             drop(done, n, own)
             n -= 1
-        width = widest(theta, done)
+            width = max(width, HALF_LOG_2PI - 0.5 * math.log(done.spread[j]))

@@ -69,7 +69,7 @@ class Pace(NamedTuple):
 # flips alone lead to supports that data do not pin, and back.
 CLOUD = Pace(redrawn=1.0, joint=0.5, glides=1, exchanged=1.0, eager=False)
 CHAIN = Pace(redrawn=0.1, joint=0.5, glides=1, exchanged=0.25, eager=True)
-PINNED_CHAIN = Pace(redrawn=0.25, joint=0.95, glides=3, exchanged=0.25, eager=True)
+PINNED_CHAIN = Pace(redrawn=0.05, joint=0.95, glides=3, exchanged=0.05, eager=True)
 
 
 class Luck(NamedTuple):
@@ -206,8 +206,6 @@ def swap(theta, field, power, radius, gram, slab_precision, uniforms):
     else:
         chosen = out
     theta[chosen] = new
-    if slots[chosen] < 0:  # who comes next will ask for its row
-        meet(gram, chosen)
 
 
 @njit(cache=True)
