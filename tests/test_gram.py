@@ -252,13 +252,13 @@ def test_evidence_of_fewer_features_needs_no_whole_gram(by_rows):
     assert not evidence.played.is_whole
 
 
-@pytest.mark.parametrize("name", ["sum_row", "meet", "fill_rows", "blend_rows", "raise_rows"])
+@pytest.mark.parametrize("name", ["add_to_row", "meet", "fill_rows", "blend_rows", "raise_rows"])
 def test_compiled_equals_plain(by_rows, name):
     features, out = np.array([2, 9]), np.zeros((2, D))
     rows = grown(9).towards(grown(11), 0.3).roomy(thetas_on(2, 9))
     plainly = getattr(kernel, name)
     arguments = {
-        "sum_row": (PLAYED, 3, np.zeros(D)),
+        "add_to_row": (PLAYED, 3, np.zeros(D)),
         "meet": (rows, 4),
         "fill_rows": (0, 2, np.array([2, 10]), grown(9).ready(thetas_on(2)), out),
         "blend_rows": (0, 2, np.array([2, 10]), rows, whole(summed(9)), whole(summed(11)), out),

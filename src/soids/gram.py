@@ -181,10 +181,14 @@ class Gram:
         slots = np.full(len(self.diagonal), -1)
         slots[features] = np.arange(len(features))
         none, met = np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        origin = rows[:0] if self.origin is None else self.origin.actions
+        origin, shared = rows[:0], 0
+        if self.origin is not None:
+            origin = self.origin.actions
+            if origin.base is not None and origin.base is self.actions.base:  # of one journal
+                shared = len(origin)
         return Rows(
             self.diagonal, slots, rows, len(features), none, met, self.actions, origin,
-            self.shares,
+            self.shares, shared,
         )  # fmt: skip
 
     def _followed(self, action: Floats) -> tuple[Journal, Floats]:

@@ -30,6 +30,7 @@ class Rows(NamedTuple):
     actions: Floats  # (t, d)
     origin: Floats  # (t', d)  actions of another gram, from which this one is on the way
     shares: Floats  # (p,)  of the way gone in each step; none: this is no blend
+    shared: int  # how many actions both grams have first: all of the other's, or none
 
 
 def whole(matrix: Floats) -> Rows:
@@ -37,7 +38,7 @@ def whole(matrix: Floats) -> Rows:
     d = len(matrix)
     nothing, none = np.empty((0, d)), np.empty(0, dtype=np.int64)
     diagonal, met = np.diagonal(matrix).copy(), np.zeros(1, dtype=np.int64)
-    return Rows(diagonal, np.arange(d), matrix, d, none, met, nothing, nothing, np.empty(0))
+    return Rows(diagonal, np.arange(d), matrix, d, none, met, nothing, nothing, np.empty(0), 0)
 
 
 @njit(cache=True)
@@ -65,30 +66,30 @@ def meet(gram, j):
     gram.owners[place] = j
     gram.slots[j] = slot
     row = gram.rows[slot]
+    row[:] = 0.0
     if gram.shares.size == 0:
-        sum_row(gram.actions, j, row)
+        add_to_row(gram.actions, j, row)
         return slot
-    goal = np.empty(row.size)
-    sum_row(gram.origin, j, row)
-    sum_row(gram.actions, j, goal)
+    add_to_row(gram.origin, j, row)
+    goal = row.copy() if gram.shared > 0 else np.zeros(row.size)
+    add_to_row(gram.actions[gram.shared :], j, goal)
     blend(row, goal, gram.shares, row)
     return slot
 
 
 @njit(cache=True)
-def sum_row(actions, j, row):
-    """Write the row of one feature, a piece that fits the nearest cache at a time."""
+def add_to_row(actions, j, row):
+    """Add some actions to the row of one feature, a piece that fits the nearest cache at a time."""
     times = np.flatnonzero(actions[:, j])
     weights = actions[:, j][times]
     for first in range(0, row.size, PIECE):
-        sum_piece(actions, times, weights, row, first, min(first + PIECE, row.size))
+        add_to_piece(actions, times, weights, row, first, min(first + PIECE, row.size))
 
 
 @njit(cache=True)
-def sum_piece(actions, times, weights, row, first, last):
-    """Write a piece of a row: the weighted sum of the actions of some rounds."""
+def add_to_piece(actions, times, weights, row, first, last):
+    """Add the weighted actions of some rounds to a piece of a row."""
     even = times.size - times.size % 4
-    row[first:last] = 0.0
     for k in range(0, even, 4):
         t, u, v, w = times[k], times[k + 1], times[k + 2], times[k + 3]
         a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
@@ -109,7 +110,7 @@ def opened(gram, start, stop, count):
     first, last = start * size // count, stop * size // count
     return Rows(
         gram.diagonal, gram.slots.copy(), gram.rows, gram.room + first, gram.owners[first:last],
-        np.zeros(1, dtype=np.int64), gram.actions, gram.origin, gram.shares,
+        np.zeros(1, dtype=np.int64), gram.actions, gram.origin, gram.shares, gram.shared,
     )  # fmt: skip
 
 
@@ -144,7 +145,9 @@ def fill_rows(start, stop, features, gram, rows):
             last = min(first + PIECE, rows.shape[1])
             for n in range(some.size):
                 known, shares = times[n, : sizes[n]], weights[n, : sizes[n]]
-                sum_piece(actions, known, shares, rows[some[n]], first, last)
+                row = rows[some[n]]
+                row[first:last] = 0.0
+                add_to_piece(actions, known, shares, row, first, last)
 
 
 @njit(cache=True, nogil=True)
