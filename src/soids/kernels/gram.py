@@ -90,17 +90,18 @@ def add_to_row(actions, j, row):
 def add_to_piece(actions, times, weights, row, first, last):
     """Add the weighted actions of some rounds to a piece of a row."""
     even = times.size - times.size % 4
+    piece = row[first:last]  # cut out, so that no index is looked at for its sign
     for k in range(0, even, 4):
         t, u, v, w = times[k], times[k + 1], times[k + 2], times[k + 3]
         a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
-        for i in range(first, last):  # from left to right: in the order of play
-            row[i] = (
-                row[i] + a * actions[t, i] + b * actions[u, i] + c * actions[v, i]
-                + d * actions[w, i]
-            )  # fmt: skip
+        p, q = actions[t, first:last], actions[u, first:last]
+        r, s = actions[v, first:last], actions[w, first:last]
+        for i in range(piece.size):  # from left to right: in the order of play
+            piece[i] = piece[i] + a * p[i] + b * q[i] + c * r[i] + d * s[i]
     for k in range(even, times.size):
-        for i in range(first, last):
-            row[i] += weights[k] * actions[times[k], i]
+        weight, action = weights[k], actions[times[k], first:last]
+        for i in range(piece.size):
+            piece[i] += weight * action[i]
 
 
 @njit(cache=True)

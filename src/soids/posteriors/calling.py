@@ -4,6 +4,7 @@ import tomllib
 from dataclasses import fields
 from typing import Any
 
+from soids.posteriors.even import Even
 from soids.posteriors.gaussian import Gaussian
 from soids.posteriors.langevin import Langevin
 from soids.posteriors.relaxed import Relaxed
@@ -15,6 +16,7 @@ POSTERIORS: dict[str, type[Any]] = {
     "subset": Subset,
     "broad": Broad,
     "ample": Ample,
+    "even": Even,
     "spike_slab": SpikeSlab,
     "relaxed": Relaxed,
     "gaussian": Gaussian,

@@ -10,7 +10,14 @@ import numpy as np
 
 from soids.arrays import Floats
 from soids.evidence import Evidence
-from soids.posteriors.prior import Prior, ball, check_told, noise_level, subset_odds
+from soids.posteriors.prior import (
+    Prior,
+    ball,
+    check_told,
+    noise_level,
+    refuse_endless,
+    subset_odds,
+)
 from soids.posteriors.smc import Cloud, follow
 from soids.posteriors.target import Tuning
 
@@ -35,10 +42,7 @@ class InBall(ABC):
 
     def __post_init__(self) -> None:
         check_told(self)
-        if self.radius == math.inf:
-            raise ValueError(
-                "radius must be finite for a prior uniform in a ball, got inf: leave it out"
-            )
+        refuse_endless(self.radius, "uniform in a ball")
 
     @property
     def largest(self) -> int:
