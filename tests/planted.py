@@ -101,8 +101,8 @@ BUGS = (
     Bug(
         "bumps thought narrower than they are",
         "kernels/joint.py",
-        "            width = widest(theta, done)",
-        "            width = width - 3.0",
+        "        width = widest(theta, done)",
+        "        width = width - 3.0",
     ),
     Bug(
         "swapped as the bounds say",

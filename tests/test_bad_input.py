@@ -38,7 +38,6 @@ NAN, INF = math.nan, math.inf
         ({"radius": 1e300}, r"radius must be finite and at most 1e\+12 in size, got 1e\+300"),
         ({"radius": np.ones(2)}, "radius must be a real number"),
         ({"radius": INF}, "radius must be finite for a prior uniform in a ball"),
-        ({"radius": INF, "posterior": "even"}, "radius must be finite for a prior whose values"),
         ({"noise": 0.0}, "noise must be at least 1e-12, got 0"),
         ({"noise": -0.5}, "noise must be at least 1e-12, got -0.5"),
         ({"noise": 1j}, "noise must be a real number, got 1j"),

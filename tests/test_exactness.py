@@ -13,7 +13,7 @@ from oracles import (
     enumerate_subset_posterior,
     relaxed_grid,
 )
-from soids.posteriors import Ample, Broad, Even, Relaxed, SpikeSlab, Subset, Tuning
+from soids.posteriors import Ample, Broad, Relaxed, SpikeSlab, Subset, Tuning
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
 
@@ -138,38 +138,6 @@ def test_an_ample_prior_that_is_not_told_the_sparsity_expects_a_tenth_of_the_fea
     apart = np.exp(Ample(30).log_odds - Subset(30).log_odds)  # which asks a half each time
     np.testing.assert_allclose(apart, [2.0] * 3 + [0.5] * 13)
     np.testing.assert_allclose(np.exp(Ample(4).log_odds - Subset(4).log_odds), [2.0, 0.5, 0.5])
-
-
-@ROUNDS_AND_RATES
-def test_even_draws_double_up_to_the_sparsity_and_have_values_that_fill_the_ball(rounds, rate):
-    past = scene(3, rounds)
-    sizes = np.array([1.0, 2.0 / 3, 0.1 / 3, 0.005])  # of one support of each size
-    exact = enumerate_spike_slab(
-        past, sizes=sizes, slab_variance=4.0, radius=2.0, eta=0.5, rate=rate
-    )
-    target = target_of(Even(3, sparsity=1, radius=2.0, noise=1.0), past, 0.5, rate)
-    assert_exact(chains(target).particles(), exact, past)
-
-
-def test_without_power_and_optimism_the_even_posterior_is_its_prior():
-    past = scene(3, 5)
-    sizes = np.array([1.0, 2.0 / 3, 4.0 / 3, 0.2])
-    exact = enumerate_spike_slab(past, sizes=sizes, slab_variance=1.0, radius=2.0, eta=0.0, rate=0)
-    tuning = Tuning(eta=0.0, rate=0.0, particles=PARTICLES, sweeps=1)
-    posterior = Even(3, sparsity=2, radius=2.0, noise=1.0)
-    cloud = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(0))
-    assert_exact(cloud.particles(), exact, past)
-
-
-def test_an_even_prior_told_nothing_expects_a_tenth_of_the_features_and_the_rewards_scale():
-    past = evidence_of(scene(20, 5))
-    prior, peak = Even(20).prior(past), np.log(past.scale() ** 2 / 2 * 2.0 * np.pi)
-    assert prior.slab_precision == pytest.approx(2.0 / past.scale() ** 2)
-    ratios = np.exp(np.diff(prior.log_odds + 0.5 * peak, prepend=0.0))
-    k = np.arange(1, 10)
-    between = (k + 1) / k * (21 - k) / (20 - k)  # of 1 / C(d, k), once more
-    np.testing.assert_allclose(ratios[1:] / between, [1.0, 0.25, *[1.0] * 7])
-    assert ratios[0] == pytest.approx(1 / 20)
 
 
 @pytest.mark.parametrize("radius", [0.3, 20.0])

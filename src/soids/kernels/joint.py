@@ -34,7 +34,6 @@ HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 # needed to see it.
 RARE = 0.05
 LOG_RARE = math.log(RARE)
-BEYOND = 1.001 * FAR  # squared standard deviations, for a bump that nothing cuts
 
 
 @njit(cache=True)
@@ -177,7 +176,8 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
     new = np.zeros(theta.size)
     for a in range(n):
         new[done.active[a]] = values[a]
-    if np.abs(values).sum() <= radius and is_pinned(new, power, gram, slab_precision):
+    inside = np.abs(values).sum() <= radius
+    if inside and (surely_pinned(done, n) or is_pinned(new, power, gram, slab_precision)):
         theta[:] = new
 
 
@@ -228,6 +228,19 @@ def rim(values, direction, start, radius, y, side):
             break
         y -= (length - radius) / rise
     return y
+
+
+@njit(cache=True)
+def holds_bump(values, direction, start, radius, slope, precision):
+    """Whether the ball holds zero and all of the bump that counts, so that it cuts nothing off."""
+    reach = math.sqrt(FAR / precision)
+    for y in (0.0, slope / precision - reach, slope / precision + reach):
+        length = abs(y)
+        for a in range(values.size):
+            length += abs(values[a] + (y - start) * direction[a])
+        if length > radius:
+            return False
+    return True
 
 
 @njit(cache=True)
@@ -316,11 +329,16 @@ def glide(
             values[a] = theta[done.active[a]]
         if own >= 0:
             values[own], way[own] = 0.0, 0.0
-        # What lies far beyond the mode, zero and the present value counts for nothing, cut or not.
-        mode, reach = slope / precision, math.sqrt(BEYOND / precision)
-        low, high = min(mode, 0.0, old) - reach, max(mode, 0.0, old) + reach
-        low = min(rim(values[:n], way[:n], old, radius, low, -1.0), old)  # on the rim, rounding may
-        high = max(rim(values[:n], way[:n], old, radius, high, 1.0), old)  # shut the state out
+        low, high = -math.inf, math.inf
+        if radius < math.inf and not holds_bump(values[:n], way[:n], old, radius, slope, precision):
+            low, high = -radius, radius
+            if eager:  # nearer is quicker; a cloud begins as ever, so that no old run rounds anew
+                mode, reach = slope / precision, math.sqrt(FAR / precision)
+                low = max(low, min(mode, 0.0, old) - reach)
+                high = min(high, max(mode, 0.0, old) + reach)
+            low = rim(values[:n], way[:n], old, radius, low, -1.0)
+            high = rim(values[:n], way[:n], old, radius, high, 1.0)
+            low, high = min(low, old), max(high, old)  # on the rim, rounding may shut the state out
         if not low < high:
             continue
         share = 1.0
@@ -345,8 +363,7 @@ def glide(
                 theta[done.active[a]] += (new - old) * way[a]
         if enters:
             n += 1
-            width = widest(theta, done)
-        else:  # all others are left with more precision
+        else:
             drop(done, n, own)
             n -= 1
-            width = max(width, HALF_LOG_2PI - 0.5 * math.log(done.spread[j]))
+        width = widest(theta, done)

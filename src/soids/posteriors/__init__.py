@@ -6,7 +6,6 @@ from soids.arrays import Floats
 from soids.evidence import Menu
 from soids.particles import Particles
 from soids.posteriors.calling import POSTERIORS, posterior_called
-from soids.posteriors.even import Even
 from soids.posteriors.gaussian import Gaussian
 from soids.posteriors.langevin import Langevin
 from soids.posteriors.relaxed import Relaxed
@@ -30,7 +29,6 @@ __all__ = [
     "Ample",
     "Belief",
     "Broad",
-    "Even",
     "Gaussian",
     "Langevin",
     "Relaxed",

@@ -4,7 +4,6 @@ import tomllib
 from dataclasses import fields
 from typing import Any
 
-from soids.posteriors.even import Even
 from soids.posteriors.gaussian import Gaussian
 from soids.posteriors.langevin import Langevin
 from soids.posteriors.relaxed import Relaxed
@@ -16,7 +15,6 @@ POSTERIORS: dict[str, type[Any]] = {
     "subset": Subset,
     "broad": Broad,
     "ample": Ample,
-    "even": Even,
     "spike_slab": SpikeSlab,
     "relaxed": Relaxed,
     "gaussian": Gaussian,

@@ -82,27 +82,14 @@ def check_told(posterior: Any) -> None:
             as_number(getattr(posterior, name), name, SMALLEST)
 
 
-def refuse_endless(radius: float | None, whose: str) -> None:
-    """Refuse a ball without end for a prior that needs one."""
-    if radius == math.inf:
-        raise ValueError(f"radius must be finite for a prior {whose}, got inf: leave it out")
+def subset_odds(dimension: int, ratios: Floats) -> Floats:
+    """Log odds of one coordinate more: ``w(k) / C(d, k)`` over the ball's ``(2 R)**k / k!``.
 
-
-def support_odds(dimension: int, ratios: Floats) -> Floats:
-    """Log odds of one coordinate more, for supports of size k that share the weight ``w(k)``.
-
-    ``ratios`` are those of the weights, ``w(k) / w(k - 1)`` for k = 1, 2, ...
+    ``ratios`` are those of the sizes' weights, ``w(k) / w(k - 1)`` for k = 1, 2, ... The factor
+    ``1 / (2 R)`` is left to the moves, which know each particle's radius.
     """
     k = np.arange(len(ratios))
-    return np.log(ratios * (k + 1) / (dimension - k))
-
-
-def subset_odds(dimension: int, ratios: Floats) -> Floats:
-    """The same over the volume of the ball, ``(2 R)**k / k!``.
-
-    The factor ``1 / (2 R)`` is left to the moves, which know each particle's radius.
-    """
-    return support_odds(dimension, ratios) + np.log(np.arange(1, len(ratios) + 1))
+    return np.log(ratios * (k + 1) ** 2 / (dimension - k))
 
 
 def binomial_odds(dimension: int, sparsity: int | None) -> Floats:
@@ -111,8 +98,9 @@ def binomial_odds(dimension: int, sparsity: int | None) -> Floats:
     An unknown probability is uniform on (0, 1); integrated out, it leaves the beta-binomial prior
     on supports.
     """
+    k = np.arange(dimension)
     if sparsity is None:
-        return support_odds(dimension, np.ones(dimension))
+        return np.log((k + 1) / (dimension - k))
     share = min(sparsity / dimension, 1 - 0.5 / dimension)  # s = d must leave the spike some mass
     return np.full(dimension, math.log(share / (1 - share)))
 

@@ -10,14 +10,7 @@ import numpy as np
 
 from soids.arrays import Floats
 from soids.evidence import Evidence
-from soids.posteriors.prior import (
-    Prior,
-    ball,
-    check_told,
-    noise_level,
-    refuse_endless,
-    subset_odds,
-)
+from soids.posteriors.prior import Prior, ball, check_told, noise_level, subset_odds
 from soids.posteriors.smc import Cloud, follow
 from soids.posteriors.target import Tuning
 
@@ -42,7 +35,10 @@ class InBall(ABC):
 
     def __post_init__(self) -> None:
         check_told(self)
-        refuse_endless(self.radius, "uniform in a ball")
+        if self.radius == math.inf:
+            raise ValueError(
+                "radius must be finite for a prior uniform in a ball, got inf: leave it out"
+            )
 
     @property
     def largest(self) -> int:
