@@ -105,6 +105,18 @@ BUGS = (
         "        width = width - 3.0",
     ),
     Bug(
+        "bumps of features that are pinned again overlooked",
+        "kernels/joint.py",
+        "        width = widest(theta, done)",
+        "        width = widest(theta, done) if enters else width",
+    ),
+    Bug(
+        "the rim looked for from inside the bump",
+        "kernels/joint.py",
+        "low = max(low, min(mode, 0.0, old) - reach)",
+        "low = max(low, min(mode - reach, 0.0, old))",
+    ),
+    Bug(
         "swapped as the bounds say",
         "kernels/sparse.py",
         "    excess += math.log(widths[out] / widths[chosen])\n",

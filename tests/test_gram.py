@@ -110,8 +110,13 @@ def test_growing_copies_no_actions_but_when_memory_is_full(by_rows):
 
 @pytest.mark.parametrize("steps", [[0.0], [0.3], [0.3, 0.125, 0.7]])
 @pytest.mark.parametrize("count", [0, 5])
-def test_a_blend_has_the_bits_of_the_blended_matrices(by_rows, steps, count):
+@pytest.mark.parametrize("is_heir", [False, True])
+def test_a_blend_has_the_bits_of_the_blended_matrices(by_rows, steps, count, is_heir):
     start, goal = grown(count), grown(10)
+    if is_heir:
+        goal = start
+        for action in PLAYED[count:10]:
+            goal = goal.added(action)
     blend, expected = start, summed(count)
     for share in steps:
         blend = blend.towards(goal, share)
@@ -120,6 +125,7 @@ def test_a_blend_has_the_bits_of_the_blended_matrices(by_rows, steps, count):
     np.testing.assert_array_equal(blend.diagonal, np.diag(expected))
     np.testing.assert_array_equal(blend.rows(np.array([8, 1])), expected[[8, 1]])
     roomy = blend.roomy(thetas_on(4))
+    assert roomy.shared == (count if is_heir else 0)
     slot = kernel.meet(roomy, 9)
     np.testing.assert_array_equal(roomy.rows[slot], expected[9])
     np.testing.assert_array_equal(blend.dense(), expected)

@@ -209,6 +209,19 @@ def test_a_feature_that_the_others_replace_is_not_exchanged():
 coordinates = st.floats(-1.0, 1.0).filter(lambda x: x == 0.0 or abs(x) > 1e-6)
 
 
+def test_a_feature_that_the_data_pin_once_another_has_left_may_enter():
+    """Feature 2 is made of the first two: beside both nothing pins it, beside one it is wide."""
+    rows = np.array([[1.0, 0.0, 0.1, 0.0], [0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 9.0]])
+    gram, theta = whole(rows.T @ rows), np.array([0.1, 0.1, 0.0, 0.0])
+    odds = math.log(0.4) - 0.5 * math.log(2.0 * math.pi / (0.01 * POWER))
+    done = eliminate(theta, 3, POWER, gram, 0.0, np.zeros(4))
+    joint.glide(
+        theta, done, POWER, math.inf, 0.0, gram, 0.0, np.full(3, odds), 0, False,
+        np.array([0.99, 0.0, 0.2, 0.99]),
+    )  # fmt: skip
+    assert (theta != 0.0).tolist() == [False, True, True, False]
+
+
 @given(
     arrays(float, 3, elements=coordinates),
     arrays(float, 3, elements=st.floats(-5.0, 5.0)),
