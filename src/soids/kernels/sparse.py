@@ -69,7 +69,7 @@ class Pace(NamedTuple):
 # flips alone lead to supports that data do not pin, and back.
 CLOUD = Pace(redrawn=1.0, joint=0.5, glides=1, exchanged=1.0, eager=False)
 CHAIN = Pace(redrawn=0.1, joint=0.5, glides=1, exchanged=0.25, eager=True)
-PINNED_CHAIN = Pace(redrawn=0.05, joint=0.95, glides=3, exchanged=0.05, eager=True)
+PINNED_CHAIN = Pace(redrawn=0.25, joint=0.95, glides=3, exchanged=0.1, eager=True)
 
 
 class Luck(NamedTuple):
