@@ -117,6 +117,12 @@ BUGS = (
         "low = max(low, min(mode - reach, 0.0, old))",
     ),
     Bug(
+        "the rim looked for near the present value only",
+        "kernels/joint.py",
+        "high = min(high, max(mode, 0.0, old) + reach)",
+        "high = min(high, max(0.0, old) + reach)",
+    ),
+    Bug(
         "swapped as the bounds say",
         "kernels/sparse.py",
         "    excess += math.log(widths[out] / widths[chosen])\n",

@@ -108,6 +108,14 @@ def test_growing_copies_no_actions_but_when_memory_is_full(by_rows):
     assert full.followed(1, PLAYED[2]) is None  # one heir only
 
 
+def test_a_blend_may_go_back_to_the_gram_that_another_grew_from(by_rows):
+    goal = grown(5)
+    start = goal.added(PLAYED[5]).added(PLAYED[6])
+    roomy = start.towards(goal, 0.25).roomy(thetas_on(4))
+    slot = kernel.meet(roomy, 9)
+    np.testing.assert_array_equal(roomy.rows[slot], (0.75 * summed(7) + 0.25 * summed(5))[9])
+
+
 @pytest.mark.parametrize("steps", [[0.0], [0.3], [0.3, 0.125, 0.7]])
 @pytest.mark.parametrize("count", [0, 5])
 @pytest.mark.parametrize("is_heir", [False, True])

@@ -206,9 +206,6 @@ def test_a_feature_that_the_others_replace_is_not_exchanged():
     np.testing.assert_array_equal(new, theta)
 
 
-coordinates = st.floats(-1.0, 1.0).filter(lambda x: x == 0.0 or abs(x) > 1e-6)
-
-
 def test_a_feature_that_the_data_pin_once_another_has_left_may_enter():
     """Feature 2 is made of the first two: beside both nothing pins it, beside one it is wide."""
     rows = np.array([[1.0, 0.0, 0.1, 0.0], [0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 9.0]])
@@ -220,6 +217,9 @@ def test_a_feature_that_the_data_pin_once_another_has_left_may_enter():
         np.array([0.99, 0.0, 0.2, 0.99]),
     )  # fmt: skip
     assert (theta != 0.0).tolist() == [False, True, True, False]
+
+
+coordinates = st.floats(-1.0, 1.0).filter(lambda x: x == 0.0 or abs(x) > 1e-6)
 
 
 @given(
@@ -275,13 +275,14 @@ def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor,
 @pytest.mark.parametrize(("slab_precision", "radius"), [(0.0, 3.0), (SLAB, 3.0), (SLAB, math.inf)])
 @pytest.mark.parametrize("price", [0.5, -3.0])
 @pytest.mark.parametrize("eager", [False, True])
-def test_a_glide_keeps_to_its_definition(slab_precision, radius, price, eager):
+@pytest.mark.parametrize("tight", [1.0, 100.0, -1.0, -100.0])  # bumps; below zero: the other way
+def test_a_glide_keeps_to_its_definition(slab_precision, radius, price, eager, tight):
     rng = np.random.default_rng(6)
     floor, log_odds = 0 if slab_precision else 1, np.full(4, price)
     for theta in sparse_thetas(rng, particles=150):
         stage, uniforms = staged(rng), rng.random(6) ** rng.choice([1, 4])
-        gram = whole(stage.gram.dense() + 0.1 * np.eye(6))  # every value is pinned
-        slopes = 3.0 * slopes_of(stage, POWER)  # the rim matters
+        gram = whole(abs(tight) * (stage.gram.dense() + 0.1 * np.eye(6)))  # every value is pinned
+        slopes = 3.0 * tight * slopes_of(stage, POWER)  # the rim matters
         expected = glided(
             theta, slopes, radius, 1.8, gram, slab_precision, log_odds, floor, eager, uniforms
         )

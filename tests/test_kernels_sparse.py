@@ -97,7 +97,7 @@ def inside(odds, active, eager):
     """How likely a coordinate is not zero after a flip: drawn anew, or by Metropolis if eager."""
     if not eager:
         return expit(odds)
-    return 1.0 - min(1.0, math.exp(-odds)) if active else min(1.0, math.exp(odds))
+    return 1.0 - math.exp(min(0.0, -odds)) if active else math.exp(min(0.0, odds))
 
 
 def flipped(

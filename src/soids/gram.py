@@ -184,7 +184,8 @@ class Gram:
         origin, shared = rows[:0], 0
         if self.origin is not None:
             origin = self.origin.actions
-            if origin.base is not None and origin.base is self.actions.base:  # of one journal
+            one_journal = origin.base is not None and origin.base is self.actions.base
+            if one_journal and len(origin) <= len(self.actions):
                 shared = len(origin)
         return Rows(
             self.diagonal, slots, rows, len(features), none, met, self.actions, origin,

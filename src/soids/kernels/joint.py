@@ -212,12 +212,13 @@ def weigh_candidates(done, n, masses):
 
 
 @njit(cache=True)
-def rim(values, direction, start, radius, y, side):
-    """The last point up to ``y`` with ``|y| + sum |values + (y - start) * direction| <= radius``.
+def rim(values, direction, start, radius, end, side):
+    """The last ``y`` up to an end with ``|y| + sum |values + (y - start) * direction| <= radius``.
 
-    There must be one, coming from the other side. The norm is convex and piecewise linear: Newton
-    from outside the ball stops at the rim.
+    The start must be in the ball, the end on the given side of it. The norm is convex and piecewise
+    linear: Newton from outside the ball stops at the rim.
     """
+    y = end
     for _ in range(values.size + 2):
         length, rise = abs(y), 1.0 if y > 0.0 else -1.0
         for a in range(values.size):
@@ -332,7 +333,9 @@ def glide(
         low, high = -math.inf, math.inf
         if radius < math.inf and not holds_bump(values[:n], way[:n], old, radius, slope, precision):
             low, high = -radius, radius
-            if eager:  # nearer is quicker; a cloud begins as ever, so that no old run rounds anew
+            # Beyond these the bump holds less than rounding, and Newton takes longer. Clouds keep
+            # to the radius, so that earlier runs come out the same to the last bit.
+            if eager:
                 mode, reach = slope / precision, math.sqrt(FAR / precision)
                 low = max(low, min(mode, 0.0, old) - reach)
                 high = min(high, max(mode, 0.0, old) + reach)
