@@ -212,10 +212,8 @@ def test_a_feature_that_the_data_pin_once_another_has_left_may_enter():
     gram, theta = whole(rows.T @ rows), np.array([0.1, 0.1, 0.0, 0.0])
     odds = math.log(0.4) - 0.5 * math.log(2.0 * math.pi / (0.01 * POWER))
     done = eliminate(theta, 3, POWER, gram, 0.0, np.zeros(4))
-    joint.glide(
-        theta, done, POWER, math.inf, 0.0, gram, 0.0, np.full(3, odds), 0, False,
-        np.array([0.99, 0.0, 0.2, 0.99]),
-    )  # fmt: skip
+    law = math.inf, 0.0, gram, 0.0, np.full(3, odds), 0, False
+    joint.glide(theta, done, POWER, *law, np.array([0.99, 0.0, 0.2, 0.99]))
     assert (theta != 0.0).tolist() == [False, True, True, False]
 
 
