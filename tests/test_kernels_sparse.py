@@ -233,7 +233,7 @@ def test_every_pace_leads_to_supports_that_data_do_not_pin_and_back(pace):
             cloud = smc.moved(cloud, rng, pace=pace)
             both += np.count_nonzero(cloud.included[:, :2].all(axis=1))
         shares.append(both / (sweeps * count))
-    # Chains that remember a fifth of those sweeps leave an error of 0.015.
+    # Over other seeds each share has an error of 0.010, whatever the pace: 0.06 is four of theirs.
     assert shares[0] == pytest.approx(shares[1], abs=0.06)
     assert 0.1 < shares[0] < 0.4
 
