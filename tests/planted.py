@@ -89,8 +89,8 @@ BUGS = (
     Bug(
         "atom forgotten in the glide",
         "kernels/joint.py",
-        "        if rest >= floor and low <= 0.0 <= high:",
-        "        if own < 0 and rest >= floor and low <= 0.0 <= high:",
+        "if rest >= floor else 1.0",
+        "if own < 0 and rest >= floor else 1.0",
     ),
     Bug(
         "eager features leave as often as others enter",
@@ -111,16 +111,22 @@ BUGS = (
         "        width = widest(theta, done) if enters else width",
     ),
     Bug(
-        "the rim looked for from inside the bump",
+        "the bump of a glide cut at one end only",
         "kernels/joint.py",
-        "low = max(low, min(mode, 0.0, old) - reach)",
-        "low = max(low, min(mode - reach, 0.0, old))",
+        "    low = -room / (1.0 - rise) if rise < 1.0 else -math.inf",
+        "    low = -math.inf",
     ),
     Bug(
-        "the rim looked for near the present value only",
+        "the bump of a glide cut inside the ball",
         "kernels/joint.py",
-        "high = min(high, max(mode, 0.0, old) + reach)",
-        "high = min(high, max(0.0, old) + reach)",
+        "    high = room / (1.0 + rise) if rise > -1.0 else math.inf",
+        "    high = room / (1.0 + max(rise, 0.0))",
+    ),
+    Bug(
+        "glides that leave the ball",
+        "kernels/joint.py",
+        "        if new == old or not length <= radius:",
+        "        if new == old or not length <= 1.1 * radius:",
     ),
     Bug(
         "swapped as the bounds say",

@@ -9,9 +9,10 @@ from judging import Z, assert_exact, evidence_of, scene
 from oracles import enumerate_subset_posterior
 from soids import SOIDS, SparseIDS, Thompson, information, load, save
 from soids.evidence import Evidence, Menu, lot_of
-from soids.information import minimise_contextual_ratio, minimise_ratio
+from soids.information import appraise, minimise_contextual_ratio, minimise_ratio
 from soids.kernels.edge import frontiers
-from soids.policies import posterior
+from soids.policies import appraisal
+from soids.policies.appraisal import GAINS, Appraiser
 from soids.posteriors import Subset, Tuning
 from soids.posteriors.target import Target
 
@@ -260,17 +261,17 @@ def test_many_actions_on_several_menus_go_on_from_a_file(tmp_path):
 @compiled
 @pytest.mark.parametrize("together", [1, 20_000])
 def test_every_recent_context_is_appraised_by_itself(monkeypatch, together):
-    monkeypatch.setattr(posterior, "TOGETHER", together)
+    monkeypatch.setattr(appraisal, "TOGETHER", together)
     rng, policy = np.random.default_rng(3), SOIDS(3, sparsity=1, radius=2.0, noise=0.5, contexts=5)
     menus = [offers(1, seed=seed, actions=4 + seed)[0] for seed in (0, 1, 2, 1)]
     for menu in menus:
         policy.observe(policy.choose(menu.actions, rng), rng.standard_normal())
     belief = policy.memory.belief
     weights = belief.particles().weights
-    found = policy._elsewhere(belief, weights, policy.memory.recent, None)
+    found = Appraiser.of(belief, GAINS["full"], ()).elsewhere(policy.memory.recent)
     assert len(found) == 4
     for menu, answers in zip(menus, found, strict=True):
-        expected = posterior.GAINS["full"](belief.rewards_on(Menu(menu.actions)), weights)
+        expected = appraise(belief.rewards_on(Menu(menu.actions)), weights)
         np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-12)
 
 
@@ -278,7 +279,7 @@ def test_a_policy_that_obeys_looks_at_no_other_context(monkeypatch):
     def refuse(*_):
         raise AssertionError("nobody asked")
 
-    monkeypatch.setattr(posterior.PosteriorPolicy, "_elsewhere", refuse)
+    monkeypatch.setattr(Appraiser, "elsewhere", refuse)
     rng, menu = np.random.default_rng(3), offers(1, seed=0, actions=4)[0]
     Thompson(3, contexts=3, particles=5).choose(menu.actions, rng)
     with pytest.raises(AssertionError, match="nobody asked"):

@@ -13,7 +13,7 @@ from oracles import (
     enumerate_subset_posterior,
     relaxed_grid,
 )
-from soids.posteriors import Ample, Broad, Relaxed, SpikeSlab, Subset, Tuning
+from soids.posteriors import Ample, Broad, Relaxed, SpikeSlab, Subset, Tuning, smc
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
 
@@ -43,6 +43,13 @@ def test_spike_slab_draws_in_a_ball_have_the_enumerated_posterior(eta, rounds, r
     posterior = SpikeSlab(3, sparsity=1, radius=2.0, noise=1.0, slab_variance=4.0)
     target = target_of(posterior, past, eta, rate)
     assert_exact(chains(target).particles(), exact, past)
+
+
+def test_values_that_are_alike_just_fill_the_ball():
+    past, told = evidence_of(scene(6, 3)), {"sparsity": 3, "radius": 2.0, "noise": 0.1}
+    alike, same = SpikeSlab(6, alike=True, **told), SpikeSlab(6, slab_variance=(2 / 3) ** 2, **told)
+    np.testing.assert_array_equal(alike.prior(past).log_odds, same.prior(past).log_odds)
+    assert alike.prior(past)[1:] == same.prior(past)[1:]
 
 
 @ETAS
@@ -89,7 +96,9 @@ def test_relaxed_draws_have_the_integrated_posterior(eta, rounds, rate):
     Subset(3, sparsity=2, radius=1.5, noise=1.0),
     SpikeSlab(3, sparsity=1, radius=1.5, noise=1.0, slab_variance=4.0),
 ], ids=["subset", "spike_slab"])  # fmt: skip
-def test_without_power_and_optimism_the_posterior_is_the_prior(posterior):
+@pytest.mark.parametrize("redrawn", [0, smc.REDRAWN])  # without, moves alone bring draws in
+def test_without_power_and_optimism_the_posterior_is_the_prior(monkeypatch, posterior, redrawn):
+    monkeypatch.setattr(smc, "REDRAWN", redrawn)
     past = scene(3, 5)
     if isinstance(posterior, Subset):
         exact = enumerate_subset_posterior(past, sparsity=2, radius=1.5, eta=0.0, rate=0.0)

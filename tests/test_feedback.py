@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from members import make
 from soids import POLICIES, SOIDS, SparseLinearBandit, Thompson, paper_instance, play
 from soids.cli import main
+from soids.policies.appraisal import GAINS, Appraiser
 from soids.simulation.experiment import parse_experiment
 from soids.simulation.feedback import PROMPT, Feedback, delays
 from soids.simulation.trial import Player, Problem, Trial
@@ -232,12 +233,14 @@ def test_choices_that_wait_for_rewards_are_not_made_again(contexts):
     bandit, rng = paper_instance(20, 0), np.random.default_rng(0)
     made = [policy.choose(bandit.actions, rng) for _ in range(12)]
     assert len({one.index for one in made}) >= 8
-    _, variances = policy._awaited(policy.memory.belief)
-    assert (1.0 / variances).sum() == pytest.approx(12.0)  # each reward counts, repeated or not
+    appraiser = Appraiser.of(policy.memory.belief, GAINS["full"], policy.ledger.pending.values())
+    assert (1.0 / appraiser.variances).sum() == pytest.approx(
+        12.0
+    )  # each reward counts, repeated or not
     gains = [one.info.gain for one in made]
     assert gains[-1] < 0.8 * gains[0]
     policy.observe(made, [float(bandit.means[one.index]) for one in made])
-    assert policy._awaited(policy._current_belief()) is None
+    assert not policy.ledger.pending
 
 
 def test_batches_cost_soids_no_more_than_thompson():

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.integrate import trapezoid
+from scipy.special import ndtri, xlogy
+from scipy.stats import norm
 
 from oracles import least_pair_ratio, simplex_grid
 from soids import information
@@ -27,6 +30,7 @@ from soids.information import (
     shortfall,
     surrogate_gain,
     surrogate_regret,
+    through_noise,
 )
 from soids.particles import Particles
 from soids.posteriors import Subset, Tuning
@@ -321,6 +325,24 @@ def test_an_appraisal_is_shortfall_and_half_variance():
     regret, gain = appraise(rewards, weights)
     assert regret == pytest.approx(shortfall(rewards, weights), rel=1e-12)
     assert gain == pytest.approx(half_variance(rewards, weights), rel=1e-12)
+
+
+@pytest.mark.parametrize("noise", [0.5, 2.0])
+def test_a_noisy_reward_tells_no_more_than_shannon_allows_and_a_gaussian_one_tells_that(noise):
+    """The mutual information of reward and parameter, by integrating the entropy of the reward."""
+    normal = ndtri((np.arange(400) + 0.5) / 400)  # nearly a Gaussian
+    means = np.stack([normal, np.sign(normal), 0.01 * normal], axis=1)
+    rewards = np.linspace(-15.0, 15.0, 4001)[:, None]
+    told = []
+    for column in means.T:
+        density = norm.pdf(rewards, column, noise).mean(axis=1)
+        entropy = trapezoid(xlogy(density, density), rewards[:, 0])
+        told.append(-entropy - 0.5 * np.log(2.0 * np.pi * np.e * noise**2))
+    gain = half_variance(means, np.full(400, 1 / 400))
+    most = through_noise(gain, noise) / noise**2
+    assert told[0] == pytest.approx(most[0], rel=2e-3)
+    assert told[1] < most[1] < gain[1] / noise**2
+    assert most[2] == pytest.approx(gain[2] / noise**2, rel=1e-3)
 
 
 def test_what_is_left_to_learn_is_what_a_gaussian_leaves():

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numba import config
-from scipy.optimize import brentq
 from scipy.special import expit, softmax
 from scipy.stats import chisquare
 
@@ -224,22 +223,27 @@ coordinates = st.floats(-1.0, 1.0).filter(lambda x: x == 0.0 or abs(x) > 1e-6)
     arrays(float, 3, elements=coordinates),
     arrays(float, 3, elements=st.floats(-5.0, 5.0)),
     coordinates,
-    st.floats(1e-3, 2.0),
-    st.floats(1e-3, 10.0),
-    st.sampled_from([-1.0, 1.0]),
+    st.floats(0.0, 2.0),
+    arrays(float, 20, elements=st.floats(-10.0, 10.0)),
 )
-def test_the_rim_is_where_the_ball_ends_on_the_way_to_a_point(
-    values, direction, start, slack, way, side
+def test_bounds_hold_all_of_the_ball_and_no_more_until_a_sign_changes(
+    others, way, old, slack, tried
 ):
-    radius = np.abs(values).sum() + abs(start) + slack
+    at_zero = others - old * way
+    radius = np.abs(others).sum() + abs(old) + slack
+    low, high = joint.bounds(
+        np.append(others, old), np.append(way, 0.0), np.arange(4), 4, old, radius
+    )
 
     def length(y):
-        return abs(y) + np.abs(values + (y - start) * direction).sum()
+        return abs(y) + np.abs(at_zero + y * way).sum()
 
-    goal = start + side * way
-    y = joint.rim(values, direction, start, radius, goal, side)
-    assert 0.0 < (y - start) * side <= way + 1e-12
-    assert length(y) == pytest.approx(min(length(goal), radius), rel=1e-9)
+    for y in (old, *tried):
+        if length(y) <= radius:
+            assert low - 1e-9 <= y <= high + 1e-9
+    for end in filter(math.isfinite, (low, high)):
+        if length(0.0) <= radius and (np.sign(at_zero + end * way) == np.sign(at_zero)).all():
+            assert length(end) == pytest.approx(radius, rel=1e-9)
 
 
 def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor, eager, uniforms):
@@ -253,20 +257,19 @@ def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor,
         way[j] = 1.0
         way[others] = -np.linalg.solve(precision[np.ix_(others, others)], precision[others, j])
         base = theta - theta[j] * way
-
-        def beyond(y, base=base, way=way):
-            return np.abs(base + y * way).sum() - radius
-
-        low, high = -math.inf, math.inf
-        if radius < math.inf:
-            low, high = (brentq(beyond, theta[j], end, xtol=1e-15) for end in (-radius, radius))
-        bump = way @ (slopes - precision @ base), way @ precision @ way, low, high
-        atom = len(others) >= floor and low <= 0.0 <= high
-        share, odds = 1.0, log_odds[len(others)] - volume + log_mass(*bump)
-        if atom:
-            share = inside(odds, theta[j] != 0.0, eager)
+        bump = way @ (slopes - precision @ base), way @ precision @ way
+        ends, price = [-math.inf, math.inf], log_odds[len(others)] - volume
+        if radius < math.inf and price + log_mass(*bump, *ends) > 0.0:
+            for k, side in enumerate((-1.0, 1.0)):  # the tangents of the length at zero
+                rise = 1.0 + side * (np.sign(base) @ way)
+                reach = (radius - np.abs(base).sum()) / rise
+                ends[k] = side * max(reach, side * theta[j]) if rise > 0.0 else ends[k]
+        share = 1.0
+        if len(others) >= floor:
+            share = inside(price + log_mass(*bump, *ends), theta[j] != 0.0, eager)
         if theta[j] == 0.0 or u >= share:  # what stays keeps its value
-            theta = base + (invert_mass(*bump, u / share) if u < share else 0.0) * way
+            new = base + (invert_mass(*bump, *ends, u / share) if u < share else 0.0) * way
+            theta = new if np.abs(new).sum() <= radius else theta
     return theta
 
 
@@ -385,7 +388,8 @@ def kernel_arguments():
         ),
         "reflect": (theta, *factored(theta, gram), 9.0, slopes),
         "exchange": (theta, done, POWER, 9.0, gram, SLAB, uniforms, normals),
-        "rim": (theta[active], np.array([0.5, -2.0, 1.0]), 0.1, 3.0, 3.0, 1.0),
+        "answer": (np.empty(3), done, 3, 5, -1, 0.0),
+        "bounds": (theta, np.array([0.5, -2.0, 1.0]), active, 3, 0.0, 3.0),
         "glide": (theta, done, POWER, 3.0, 0.3, gram, SLAB, np.zeros(3), 0, True, uniforms[:6]),
         "share_inside": (0.3, True, True),
         "widest": (theta, done),

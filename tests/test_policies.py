@@ -9,7 +9,13 @@ import pytest
 
 from soids import FGTS, SOIDS, SparseIDS, SparseLinearBandit, Thompson, play
 from soids.evidence import Menu
-from soids.information import half_explained_variance, half_variance, minimise_ratio, shortfall
+from soids.information import (
+    half_explained_variance,
+    half_variance,
+    minimise_ratio,
+    shortfall,
+    through_noise,
+)
 from soids.particles import Particles
 from soids.posteriors import POSTERIORS, Gaussian, SpikeSlab, Subset
 
@@ -46,11 +52,20 @@ def test_the_plain_algorithms_are_the_optimistic_ones_without_optimism():
     assert not same_run(SparseIDS(4, **TOLD), SOIDS(4, rate=0.0, **TOLD))
 
 
+def shannon_gain(rewards, weights):
+    return through_noise(half_variance(rewards, weights), TOLD["noise"])
+
+
 @pytest.mark.parametrize(
-    ("family", "gain_of"), [(SOIDS, half_variance), (SparseIDS, half_explained_variance)]
+    ("policy", "gain_of"),
+    [
+        (SOIDS(4, **TOLD), half_variance),
+        (SOIDS(4, gain="shannon", **TOLD), shannon_gain),
+        (SparseIDS(4, **TOLD), half_explained_variance),
+    ],
 )
-def test_inquiring_plays_the_least_information_ratio(family, gain_of):
-    policy, decision = in_play(family(4, **TOLD))
+def test_inquiring_plays_the_least_information_ratio(policy, gain_of):
+    policy, decision = in_play(policy)
     belief = policy.memory.belief
     rewards, weights = belief.rewards_on(decision.menu), belief.particles().weights
     mixture = minimise_ratio(shortfall(rewards, weights), gain_of(rewards, weights))

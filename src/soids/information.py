@@ -126,6 +126,21 @@ def half_explained_variance(rewards: Floats, weights: Floats) -> Floats:
     return half_variance(sums[alive] / masses[alive, None], masses[alive])
 
 
+def through_noise(gain: Floats, noise: float) -> Floats:
+    """The most that a reward can tell whose mean has a half variance of ``gain``, beside its noise.
+
+    Shannon's capacity, ``log(1 + variance / noise**2) / 2`` in nats, in the units of the gain: next
+    to nothing is lost where there is little to learn, most of it where the mean varies by many
+    times the noise.
+
+    >>> through_noise(np.array([0.0, 0.01, 4.0]), 1.0).round(4).tolist()
+    [0.0, 0.0099, 1.0986]
+    """
+    unit = noise**2
+    told: Floats = 0.5 * unit * np.log1p(2.0 * gain / unit)
+    return told
+
+
 def left_to_learn(
     rewards: Floats, weights: Floats, awaited: Floats, variances: Floats
 ) -> Floats:  # (K,)

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Floats
-from soids.kernels.draws import highest, write_shares
+from soids.kernels.draws import highest, total, write_shares
 from soids.kernels.rows import by_rows
 
 
@@ -61,6 +61,5 @@ def optimism_rows(start, stop, rewards, starts, tilts, best, soft):
             row = rewards[m, starts[menu] : starts[menu + 1]]
             top = highest(row)
             write_shares(row, tilt, top, shares[: row.size])
-            total = shares[: row.size].sum()
             best[m] += tilt * top
-            soft[m] += tilt * top + math.log(total)
+            soft[m] += tilt * top + math.log(total(shares[: row.size]))

@@ -23,7 +23,7 @@ from soids.kernels.elimination import (
     without,
 )
 from soids.kernels.mirror import mirror
-from soids.kernels.normal import FAR, invert_mass, least_log_mass, log_mass
+from soids.kernels.normal import invert_mass, least_log_mass, log_mass
 
 EXCHANGED = 3  # features at once, at most
 ANGLES = 7  # tried on an ellipse, at most
@@ -212,39 +212,6 @@ def weigh_candidates(done, n, masses):
 
 
 @njit(cache=True)
-def rim(values, direction, start, radius, end, side):
-    """The last ``y`` up to an end with ``|y| + sum |values + (y - start) * direction| <= radius``.
-
-    The start must be in the ball, the end on the given side of it. The norm is convex and piecewise
-    linear: Newton from outside the ball stops at the rim.
-    """
-    y = end
-    for _ in range(values.size + 2):
-        length, rise = abs(y), 1.0 if y > 0.0 else -1.0
-        for a in range(values.size):
-            value = values[a] + (y - start) * direction[a]
-            length += abs(value)
-            rise += direction[a] if value > 0.0 else -direction[a]
-        if length <= radius or rise * side <= 0.0:
-            break
-        y -= (length - radius) / rise
-    return y
-
-
-@njit(cache=True)
-def holds_bump(values, direction, start, radius, slope, precision):
-    """Whether the ball holds zero and all of the bump that counts, so that it cuts nothing off."""
-    reach = math.sqrt(FAR / precision)
-    for y in (0.0, slope / precision - reach, slope / precision + reach):
-        length = abs(y)
-        for a in range(values.size):
-            length += abs(values[a] + (y - start) * direction[a])
-        if length > radius:
-            return False
-    return True
-
-
-@njit(cache=True)
 def share_inside(log_odds, inside, eager):
     """How likely a coordinate is not zero after a flip, given the log odds of its bump.
 
@@ -269,6 +236,42 @@ def widest(theta, done):
 
 
 @njit(cache=True)
+def answer(way, done, n, j, own, precision):
+    """Write how the n active values answer to a unit of feature ``j``, one of them if ``own`` is a
+    place among them.
+    """
+    inverse = done.inverse
+    way[:n] = 0.0
+    if own < 0:
+        for b in range(n):
+            for a in range(b + 1):
+                way[a] -= inverse[b, a] * done.shadow[b, j]
+        return
+    for b in range(own, n):
+        for a in range(b + 1):
+            way[a] += precision * inverse[b, own] * inverse[b, a]
+    way[own] = 0.0  # it is no other
+
+
+@njit(cache=True)
+def bounds(theta, way, active, n, old, radius):
+    """An interval that holds all ``y`` with ``|y| + sum |others + (y - old) * way| <= radius``.
+
+    The norm is convex, so it lies above its tangents at zero; and few others change their sign
+    between there and the rim.
+    """
+    length, rise = -abs(old), 0.0
+    for a in range(n):
+        value = theta[active[a]] - old * way[a]
+        length += abs(value)
+        rise += way[a] if value > 0.0 else -way[a]
+    room = radius - length
+    low = -room / (1.0 - rise) if rise < 1.0 else -math.inf
+    high = room / (1.0 + rise) if rise > -1.0 else math.inf
+    return low, high
+
+
+@njit(cache=True)
 def glide(
     theta, done, power, radius, volume, gram, slab_precision, log_odds, floor, eager, uniforms
 ):
@@ -276,15 +279,14 @@ def glide(
 
     With ``way`` the answer of the others to a unit of the new coordinate, ``others - way * value``
     is kept fixed instead of ``others``; along that line the conditional is again an atom and one
-    Gaussian cut to the ball. Where much played actions pin each value, this is how to move.
-    ``done`` has eliminated the active features, and does so again when they change, at a cost of
-    their number times d. The more others there are, the fewer coordinates try: a try never changes
-    how many others there are, so the law is kept.
+    Gaussian. What would leave the ball stays as it is. Where much played actions pin each value,
+    this is how to move. ``done`` has eliminated the active features, and does so again when they
+    change, at a cost of their number times d. The more others there are, the fewer coordinates try:
+    a try never changes how many others there are, so the law is kept.
     """
     n = np.count_nonzero(theta)
     way = np.empty(log_odds.size)
-    values = np.empty(log_odds.size)
-    inverse, width = done.inverse, widest(theta, done)
+    width = widest(theta, done)
     for j in range(theta.size):
         old, u, own = theta[j], uniforms[j], -1
         rest = n - (old != 0.0)
@@ -299,60 +301,41 @@ def glide(
             height = LOG_RARE - log_odds[n] + volume - width  # up to which all odds are below RARE
             if u > RARE and 0.5 * slope * slope < height * precision:
                 continue
-            # A feature that the others all but replace may neither enter nor leave this way.
-            if precision <= PINNED * done.whole[j]:
-                continue
-            squeeze = log_odds[n] - volume + 0.5 * slope * slope / precision + HALF_LOG_2PI
-            squeeze -= 0.5 * math.log(precision)
-            if squeeze < math.log(u + 1e-300):
-                continue
-            way[:n] = 0.0
-            for b in range(n):
-                for a in range(b + 1):
-                    way[a] -= inverse[b, a] * done.shadow[b, j]
         else:
+            if n <= floor:
+                continue
             while own < 0 or done.active[own] != j:
                 own += 1
             mean, spread = marginal(done, n, own)
             precision = 1.0 / spread
-            if precision <= PINNED * done.whole[j]:
-                continue
             slope = precision * mean
-            # If the ball holds zero it holds the way from there to here, and its mass is enough.
-            least = log_odds[n - 1] - volume + least_log_mass(slope, precision, old)
-            if n <= floor or (least > 0.0 and u < 1.0 - math.exp(-least)):
-                continue
-            way[:n] = 0.0
-            for b in range(own, n):
-                for a in range(b + 1):
-                    way[a] += precision * inverse[b, own] * inverse[b, a]
-        for a in range(n):
-            values[a] = theta[done.active[a]]
-        if own >= 0:
-            values[own], way[own] = 0.0, 0.0
-        low, high = -math.inf, math.inf
-        if radius < math.inf and not holds_bump(values[:n], way[:n], old, radius, slope, precision):
-            low, high = -radius, radius
-            # Beyond these the bump holds less than rounding, and Newton takes longer. Clouds keep
-            # to the radius, so that earlier runs come out the same to the last bit.
-            if eager:
-                mode, reach = slope / precision, math.sqrt(FAR / precision)
-                low = max(low, min(mode, 0.0, old) - reach)
-                high = min(high, max(mode, 0.0, old) + reach)
-            low = rim(values[:n], way[:n], old, radius, low, -1.0)
-            high = rim(values[:n], way[:n], old, radius, high, 1.0)
-            low, high = min(low, old), max(high, old)  # on the rim, rounding may shut the state out
-        if not low < high:
+        # A feature that the others all but replace may neither enter nor leave this way.
+        if precision <= PINNED * done.whole[j]:
             continue
-        share = 1.0
-        if rest >= floor and low <= 0.0 <= high:
-            mass = log_mass(slope, precision, low, high)
-            share = share_inside(log_odds[rest] - volume + mass, old != 0.0, eager)
+        whole = HALF_LOG_2PI + 0.5 * (slope * slope / precision - math.log(precision))
+        odds = log_odds[rest] - volume + whole
+        if old == 0.0 and odds < math.log(u + 1e-300):
+            continue
+        if own >= 0 and odds > 0.0:
+            # If the ball holds zero it holds the way from there to here, and its mass is enough.
+            least = log_odds[rest] - volume + least_log_mass(slope, precision, old)
+            if least > 0.0 and u < 1.0 - math.exp(-least):
+                continue
+        answer(way, done, n, j, own, precision)
+        low, high = -math.inf, math.inf
+        if odds > 0.0 and radius < math.inf:
+            low, high = bounds(theta, way, done.active, n, old, radius)
+            low, high = min(low, old), max(high, old)  # on the rim, rounding may shut it out
+            odds += log_mass(slope, precision, low, high) - whole
+        share = share_inside(odds, old != 0.0, eager) if rest >= floor else 1.0
         enters = u < share
         if enters == (old != 0.0):
             continue  # it stays; values are drawn anew by other moves, all at once
         new = invert_mass(slope, precision, low, high, u / share) if enters else 0.0
-        if new == old:  # a bump may be drawn at zero itself
+        length = abs(new) - abs(old)
+        for a in range(n):
+            length += abs(theta[done.active[a]] + (new - old) * way[a])
+        if new == old or not length <= radius:  # a bump may be drawn at zero itself
             continue
         theta[j] = new
         if enters:

@@ -11,25 +11,21 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Floats, Ints, as_count, as_number, as_radius
+from soids.arrays import SMALLEST, Floats, as_count, as_number, as_radius
 from soids.evidence import SETS, Evidence, Menu
 from soids.information import (
     Mixture,
     Spread,
-    appraise,
-    half_explained_variance,
     information_ratio,
-    left_to_learn,
     minimise_contextual_ratio,
     minimise_ratio,
     obedient,
-    shortfall,
 )
+from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.explanation import Explanation, explain
 from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision, Information
@@ -44,29 +40,6 @@ from soids.posteriors import (
 from soids.posteriors.smc import Cloud
 from soids.rates import Progress, Rate, as_rate
 
-
-def appraise_conditionally(
-    rewards: Floats, weights: Floats, starts: Ints | None = None
-) -> tuple[Floats, Floats]:
-    """Regret and Hao et al.'s gain of every action, menu by menu where there are several."""
-    if starts is None:
-        return shortfall(rewards, weights), half_explained_variance(rewards, weights)
-    menus = (rewards[:, first:last] for first, last in pairwise(starts))
-    regrets, gains = zip(*(appraise_conditionally(menu, weights) for menu in menus), strict=True)
-    return np.concatenate(regrets), np.concatenate(gains)
-
-
-class Appraisal(Protocol):
-    """Regret and gain (N,) from the rewards (M, N) of weighted parameters."""
-
-    def __call__(
-        self, rewards: Floats, weights: Floats, starts: Ints | None = None
-    ) -> tuple[Floats, Floats]: ...
-
-
-GAINS: dict[str, Appraisal] = {"full": appraise, "conditional": appraise_conditionally}
-AWAITED = 200  # decisions without a reward, the last of which are reckoned with
-TOGETHER = 20_000  # actions of other contexts that are rated at once, if there are no more
 TOLD = ("sparsity", "radius", "noise")
 OWN: tuple[type[Any], ...] = tuple(POSTERIORS.values())
 
@@ -133,10 +106,10 @@ class PosteriorPolicy(ABC):
     ``sparsity``, ``radius`` (of an l1 ball that holds the parameter) and ``noise`` (standard
     deviation) are learned if not told. ``posterior`` is a name, with settings in brackets if need
     be, or an object with an ``update`` method; ``rate`` a name, a number or a function of
-    ``Progress``; ``gain`` is "full" (the paper's) or "conditional" (Hao et al. 2021). Where actions
-    change with the context, optimism sums over the different ``sets`` offered so far, or a uniform
-    sample of so many, and the information ratio is averaged over the last ``contexts``, one being
-    the set on offer alone.
+    ``Progress``; ``gain`` is "full" (the paper's), "conditional" (Hao et al. 2021) or "shannon" (no
+    more than a noisy reward can tell). Where actions change with the context, optimism sums over
+    the different ``sets`` offered so far, or a uniform sample of so many, and the information ratio
+    is averaged over the last ``contexts``, one being the set on offer alone.
     With a ``discount`` below one, old rewards count less and less; the guarantees are then void.
     """
 
@@ -237,11 +210,13 @@ class PosteriorPolicy(ABC):
             warn_of_uneven(menu.actions)
         rate = self._learning_rate(menu)
         belief = self._update(rate, rng)
-        rewards, weights = belief.rewards_on(menu), belief.particles().weights
-        unit, old, awaited = belief.noise(), self.memory, self._awaited(belief)
-        regret, gain = self._appraise(rewards, weights, awaited)
-        elsewhere = partial(self._elsewhere, belief, weights, old.recent, awaited)
-        mixture = self._mixture(Outlook(menu, rewards, weights, regret, gain, unit, elsewhere))
+        appraiser = Appraiser.of(belief, GAINS[self.gain], self.ledger.pending.values())
+        rewards, unit, old = belief.rewards_on(menu), appraiser.noise, self.memory
+        regret, gain = appraiser.appraise(rewards)
+        elsewhere = partial(appraiser.elsewhere, old.recent)
+        mixture = self._mixture(
+            Outlook(menu, rewards, appraiser.weights, regret, gain, unit, elsewhere)
+        )
         index = mixture.draw(rng.random())
         paid, learned = mixture.mean(regret), mixture.mean(gain) / unit**2
         ratio, cubed = (information_ratio(paid / unit, learned, power) for power in (2, 3))
@@ -278,54 +253,6 @@ class PosteriorPolicy(ABC):
     @abstractmethod
     def _mixture(self, outlook: Outlook) -> Mixture:
         """The distribution over actions to draw from."""
-
-    def _awaited(self, belief: Belief) -> tuple[Floats, Floats] | None:
-        """The rewards (M, P) of what waits for its answer, and the variances (P,) of their noise.
-
-        Without them, a policy that chooses again before it has learned would choose the same.
-        """
-        waiting = list(self.ledger.pending.values())[-AWAITED:]
-        if not waiting:
-            return None
-        actions, counts = np.unique([one.action for one in waiting], axis=0, return_counts=True)
-        return belief.rewards_on(Menu(np.asfortranarray(actions))), belief.noise() ** 2 / counts
-
-    def _appraise(
-        self,
-        rewards: Floats,
-        weights: Floats,
-        awaited: tuple[Floats, Floats] | None,
-        starts: Ints | None = None,
-    ) -> tuple[Floats, Floats]:
-        """Regret and gain of all actions, the gain beside what is awaited."""
-        regret, gain = GAINS[self.gain](rewards, weights, starts)
-        if awaited is not None:
-            gain = gain * left_to_learn(rewards, weights, *awaited)
-        return regret, gain
-
-    def _elsewhere(
-        self,
-        belief: Belief,
-        weights: Floats,
-        recent: tuple[Menu, ...],
-        awaited: tuple[Floats, Floats] | None,
-    ) -> tuple[tuple[Floats, Floats], ...]:
-        """Regret and gain in the contexts over which the ratio is averaged, besides the last."""
-        menus = {id(menu): menu for menu in recent}  # mostly all differ, or all are one
-        if not menus:
-            return ()
-        different, known = list(menus.values()), {}
-        few = sum(len(menu.actions) for menu in different) <= TOGETHER
-        for group in [different] if few else [[menu] for menu in different]:
-            every = group[0]
-            if len(group) > 1:
-                every = Menu(np.vstack([menu.actions for menu in group]))
-            starts = np.cumsum([0, *(len(menu.actions) for menu in group)])
-            rewards = belief.rewards_on(every)
-            regret, gain = self._appraise(rewards, weights, awaited, starts)
-            for menu, (first, last) in zip(group, pairwise(starts), strict=True):
-                known[id(menu)] = regret[first:last], gain[first:last]
-        return tuple(known[id(menu)] for menu in recent)
 
     def _learning_rate(self, menu: Menu) -> float:
         progress = Progress(

@@ -40,7 +40,8 @@ LONG = 60  # steps to one target: from the prior it is not as far
 # Of the particles this share is due to move at any target, so that no cloud is stuck for ever.
 UPKEEP = 0.05
 BATCH = 0.5  # of the particles that are due to move make it worth the while
-WARM_UP = 50  # sweeps that bring the prior's draws into a ball
+REDRAWN = 20  # times at most, what the prior draws outside of a ball
+WARM_UP = 50  # sweeps that bring it in if need be
 PROBE = 4  # particles moved first where time is short, to see how long they take
 
 
@@ -139,9 +140,14 @@ def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
         return placed(nothing, thetas, thetas != 0.0, radii, variances)
     thetas, included = slabs_and_spikes(prior, particles, dimension, rng)
     outside = np.abs(thetas).sum(axis=1) > radii
+    for _ in range(REDRAWN):
+        if not outside.any():
+            return placed(nothing, thetas, included, radii, variances)
+        count = int(outside.sum())
+        thetas[outside], included[outside] = slabs_and_spikes(prior, count, dimension, rng)
+        outside = np.abs(thetas).sum(axis=1) > radii
     thetas[outside], included[outside] = 0.0, False
-    cloud = placed(nothing, thetas, included, radii, variances)
-    return moved(cloud, rng, WARM_UP) if outside.any() else cloud
+    return moved(placed(nothing, thetas, included, radii, variances), rng, WARM_UP)
 
 
 def placed(
@@ -158,6 +164,7 @@ def evaluated(cloud: Cloud) -> Cloud:
     """The same particles and weights, with the densities that the cloud's target has there."""
     target, prior, thetas = cloud.target, cloud.target.prior, cloud.thetas
     included, radii, variances = cloud.included, cloud.radii, cloud.variances
+    counts = sizes(included)
     squares, drifts = fits(thetas, target.gram.ready(thetas), target.moment, target.drift)
     best, soft = optimism(cloud.arms.of(cloud.rewards), cloud.arms.starts, target.tilts)
     if cloud.arms.indices is not None:
@@ -170,7 +177,7 @@ def evaluated(cloud: Cloud) -> Cloud:
         ) + scale / variances
     if not prior.uniform_in_ball:  # the scales of slab and spike may follow the rewards
         slab = np.where(included, thetas, 0.0) if prior.spike_scale > 0.0 else thetas
-        log_density += prior.log_sizes()[sizes(included)]
+        log_density += prior.log_sizes()[counts]
         log_density -= 0.5 * prior.slab_precision * np.einsum("md,md->m", slab, slab)
     if prior.spike_scale > 0.0:
         spread = np.abs(np.where(included, 0.0, thetas)).sum(axis=1)
@@ -182,7 +189,7 @@ def evaluated(cloud: Cloud) -> Cloud:
     elif not prior.radius.known:
         log_density[(radii < low) | (radii > high)] = -np.inf
     log_truth = best - soft
-    log_truth[sizes(included) > prior.largest] = -np.inf
+    log_truth[counts > prior.largest] = -np.inf
     return cloud._replace(radii=radii, log_density=log_density, log_truth=log_truth)
 
 
