@@ -33,7 +33,7 @@ from soids.kernels.joint import (
     share_inside,
     weigh_arms,
 )
-from soids.kernels.leap import leap
+from soids.kernels.leap import DRAWN, leap
 from soids.kernels.normal import invert_mass, least_log_mass, log_mass
 from soids.kernels.rewards import add_shares
 from soids.kernels.rows import by_rows
@@ -78,19 +78,15 @@ class Luck(NamedTuple):
     coins: Floats  # (M, 3)  which moves of supports, is there a redraw (below), or a leap
     arms: Floats  # (M, B)
     redraws: Bools  # (M,)  whether arm and values are drawn anew, or mirrored
-    rearm: Floats  # (M, 2)
-    rearm_normals: Floats  # (M, n)  n are active at most, before the sweep
-    leap: Floats  # (M, 7)
-    leap_normals: Floats  # (M, n)
-    turning: Floats  # (M, ANGLES + 1)  angles, and whether to mirror
-    other_normals: Floats  # (M, n)
+    values: Floats  # (M, 2 + DRAWN + ANGLES + 1)  menu and arm; a leap; angles, and is it mirrored
+    normals: Floats  # (M, 3, n)  of rearm, leap and turn; n are active at most, before the sweep
     flips: Floats  # (M, passes of glides * d)
     exchanges: Bools  # (M,)  whether there is a swap or an exchange
-    swap: Floats  # (M, 4)
-    exchange: Floats  # (M, 2 * EXCHANGED + 2)
+    supports: Floats  # (M, 2 * EXCHANGED + 2)  of a swap or an exchange
     exchange_normals: Floats  # (M, s)
 
 
+TURNING = 2 + DRAWN  # where the angles begin, after menu, arm and leap
 PASSES = 30  # over features and actions, or so, that all moves of one particle make
 LEAPS = 0.1  # of the sweeps that draw arm and values anew
 REDRAWN = 0.25  # of the flips that keep a feature: enough where the data pin no values
@@ -258,7 +254,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
         active = support(theta)
         factor, pinned = precision_factor(active, power, gram, slab_precision)
         if active.size > 0 and pinned and luck.redraws[m]:
-            menu = min(int(luck.rearm[m, 0] * tilts.size), tilts.size - 1)
+            menu = min(int(luck.values[m, 0] * tilts.size), tilts.size - 1)
             first, last, arm, tilt = 0, 0, 0, 0.0  # without a pull there is but one arm
             if menu >= 0:
                 first, last, tilt = starts[menu], starts[menu + 1], tilts[menu]
@@ -270,13 +266,13 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
             if luck.coins[m, 2] < LEAPS:
                 chosen = leap(
                     theta, active, factor, scores, whitened, power, radius, gram, slab_precision,
-                    power * stage.moment, slopes, columns, first, last, tilt, luck.leap[m],
-                    luck.leap_normals[m],
+                    power * stage.moment, slopes, columns, first, last, tilt,
+                    luck.values[m, 2:TURNING], luck.normals[m, 1],
                 )  # fmt: skip
             if chosen < 0:  # which never depends on the values or this arm: rearm may follow
                 chosen = rearm(
-                    theta, active, factor, radius, scores, whitened, arm, luck.rearm[m, 1],
-                    luck.rearm_normals[m], luck.turning[m], luck.other_normals[m],
+                    theta, active, factor, radius, scores, whitened, arm, luck.values[m, 1],
+                    luck.normals[m, 0], luck.values[m, TURNING:], luck.normals[m, 2],
                 )  # fmt: skip
             if tilt > 0.0:
                 slopes += tilt * columns[:, first + chosen]
@@ -292,7 +288,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
                 )  # fmt: skip
             if luck.exchanges[m]:
                 exchange(
-                    theta, done, power, radius, gram, slab_precision, luck.exchange[m],
+                    theta, done, power, radius, gram, slab_precision, luck.supports[m],
                     luck.exchange_normals[m],
                 )  # fmt: skip
         if not joint:
@@ -302,5 +298,5 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
                 log_odds, floor, pace.eager, luck.flips[m],
             )  # fmt: skip
             if luck.exchanges[m]:
-                swap(theta, field, power, radius, gram, slab_precision, luck.swap[m])
+                swap(theta, field, power, radius, gram, slab_precision, luck.supports[m])
         rate_actions(theta, columns, rewards[m])

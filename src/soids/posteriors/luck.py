@@ -7,7 +7,6 @@ import numpy as np
 from soids.arrays import Bools, Floats
 from soids.kernels import sparse
 from soids.kernels.joint import ANGLES, EXCHANGED
-from soids.kernels.leap import DRAWN
 from soids.posteriors.target import Target
 
 
@@ -29,24 +28,20 @@ def luck_for(
         coins=coins,
         arms=arms,
         redraws=redraws,
-        rearm=drawn(rng.random, redraws, 2),
-        rearm_normals=drawn(rng.standard_normal, redraws, active),
-        leap=drawn(rng.random, redraws, DRAWN),
-        leap_normals=drawn(rng.standard_normal, redraws, active),
-        turning=drawn(rng.random, redraws, ANGLES + 1),
-        other_normals=drawn(rng.standard_normal, redraws, active),
+        values=drawn(rng.random, redraws, sparse.TURNING + ANGLES + 1),
+        normals=drawn(rng.standard_normal, redraws, 3, active),
         flips=flips,
         exchanges=exchanges,
-        swap=drawn(rng.random, exchanges, 4),
-        exchange=drawn(rng.random, exchanges, 2 * EXCHANGED + 2),
+        supports=drawn(rng.random, exchanges, 2 * EXCHANGED + 2),
         exchange_normals=exchange_normals,
     )
 
 
-def drawn(draw: Callable[..., Floats], rows: Bools, width: int) -> Floats:  # (M, width)
+def drawn(draw: Callable[..., Floats], rows: Bools, *shape: int) -> Floats:  # (M, *shape)
     """Random numbers for some rows, zeros for those that need none."""
-    if rows.all():
-        return draw((len(rows), width))
-    numbers = np.zeros((len(rows), width))
-    numbers[rows] = draw((np.count_nonzero(rows), width))
+    count = np.count_nonzero(rows)
+    if count == len(rows):
+        return draw((count, *shape))
+    numbers = np.zeros((len(rows), *shape))
+    numbers[rows] = draw((count, *shape))
     return numbers
