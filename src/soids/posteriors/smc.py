@@ -37,8 +37,10 @@ ALIVE = 0.5  # resample and move when the effective size falls under this share 
 ABRUPT = 0.1  # a step that leaves fewer alive is taken in several
 SURPRISE = 0.03  # a step that leaves fewer alive is no step of this cloud
 LONG = 60  # steps to one target: from the prior it is not as far
-# Of the particles this share is due to move at any target, so that no cloud is stuck for ever.
+# Of the particles this share is due to move at any target, so that no cloud is stuck for ever; ever
+# less of them once there are so many rewards, as one more changes ever less.
 UPKEEP = 0.05
+SETTLED = 200
 BATCH = 0.5  # of the particles that are due to move make it worth the while
 REDRAWN = 20  # times at most, what the prior draws outside of a ball
 WARM_UP = 50  # sweeps that bring it in if need be
@@ -355,7 +357,8 @@ def advance(
                 ahead = weighted(ahead, ahead._replace(arms=promising(ahead.target, ahead.rewards)))
             ahead = resampled(ahead, rng)._replace(turn=0)
         else:
-            owed = min(owed, ahead.owed + math.ceil(UPKEEP * len(ahead.thetas)))
+            upkeep = UPKEEP * SETTLED / max(SETTLED, target.rounds)
+            owed = min(owed, ahead.owed + math.ceil(upkeep * len(ahead.thetas)))
         cloud = ahead._replace(owed=owed)
         if owed >= BATCH * len(ahead.thetas):
             before = time.perf_counter()
