@@ -14,6 +14,7 @@ from oracles import (
     relaxed_grid,
 )
 from soids.posteriors import Ample, Broad, Relaxed, SpikeSlab, Subset, Tuning, smc
+from soids.posteriors.draws import slabs_and_spikes
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
 
@@ -43,6 +44,16 @@ def test_spike_slab_draws_in_a_ball_have_the_enumerated_posterior(eta, rounds, r
     posterior = SpikeSlab(3, sparsity=1, radius=2.0, noise=1.0, slab_variance=4.0)
     target = target_of(posterior, past, eta, rate)
     assert_exact(chains(target).particles(), exact, past)
+
+
+def test_a_told_sparsity_bounds_the_room_that_supports_need():
+    evidence = evidence_of(scene(100, 3))
+    prior = SpikeSlab(100, sparsity=1).prior(evidence)
+    assert (len(prior.log_odds), prior.largest) == (60, 60)
+    assert SpikeSlab(100).prior(evidence).largest == 100
+    thetas, _ = slabs_and_spikes(prior, 500, 100, np.random.default_rng(0))
+    error = 4.0 * (0.99 / 500) ** 0.5
+    assert np.count_nonzero(thetas, axis=1).mean() == pytest.approx(1.0, abs=error)
 
 
 def test_values_that_are_alike_just_fill_the_ball():

@@ -12,7 +12,7 @@ def slabs_and_spikes(
     prior: Prior, particles: int, dimension: int, rng: np.random.Generator
 ) -> tuple[Floats, Bools]:
     """Draws of parameters and labels from a prior with slabs, its ball left out."""
-    sizes = np.arange(dimension + 1)
+    sizes = np.arange(len(prior.log_odds) + 1)
     log_peaks = 0.5 * np.log(prior.slab_precision / (2.0 * np.pi))
     if prior.spike_scale > 0.0:
         log_peaks += np.log(2.0 * prior.spike_scale)

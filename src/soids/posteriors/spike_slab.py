@@ -19,8 +19,9 @@ class SpikeSlab:
     """Each feature matters with probability s / d, with size N(0, slab variance).
 
     The product of these is restricted to the l1 ball. ``radius=math.inf`` lifts the restriction, at
-    the price of a runaway mode (docs/sampler.md). Values that are ``alike`` have a slab variance of
-    ``(R / s)**2``: so many of them just fill the ball.
+    the price of a runaway mode (docs/sampler.md). Told the sparsity, no support is larger than ten
+    times that and fifty: such are next to impossible, and need much room. Values that are ``alike``
+    have a slab variance of ``(R / s)**2``: so many of them just fill the ball.
     """
 
     heeds_radius: ClassVar[bool] = True
@@ -49,9 +50,10 @@ class SpikeSlab:
             )
 
     @cached_property
-    def log_odds(self) -> Floats:  # (d,)
+    def log_odds(self) -> Floats:  # (largest,)
         """Log odds of one inclusion more, the slab's peak left out."""
-        return binomial_odds(self.dimension, self.sparsity)
+        odds = binomial_odds(self.dimension, self.sparsity)
+        return odds if self.sparsity is None else odds[: 50 + 10 * self.sparsity]
 
     def _variance(self, evidence: Evidence) -> float:
         if self.alike and self.radius is not None and self.sparsity is not None:
@@ -66,7 +68,7 @@ class SpikeSlab:
         high = ball(self.radius, evidence).high
         return Prior(
             self.log_odds + peak,
-            largest=self.dimension,
+            largest=len(self.log_odds),
             radius=Span(high, high),
             noise=noise_level(self.noise, evidence),
             smallest=0,
