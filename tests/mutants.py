@@ -22,9 +22,9 @@ JUDGES = {
         "test_kernels_joint.py", "test_kernels_leap.py", "test_kernels_relaxed.py",
         "test_exactness.py", "test_unknowns.py",
         "test_smc.py", "test_kernels_sparse.py", "test_geweke.py", "test_calibration.py",
-        "test_policies.py",
+        "test_policies.py", "test_refresh.py",
     ),
-    "contexts": ("test_contexts.py",),
+    "contexts": ("test_appraisal.py", "test_contexts.py"),
     "baseline": (
         "test_ridge.py", "test_lasso.py", "test_empirical_bayes.py", "test_popart.py",
         "test_conversion.py", "test_confidence.py", "test_committing.py", "test_estimation.py",

@@ -123,6 +123,19 @@ BUGS = (
         "    high = room / (1.0 + max(rise, 0.0))",
     ),
     Bug(
+        "no upkeep once there are many rewards",
+        "posteriors/smc.py",
+        "    return math.ceil(share * len(cloud.thetas))",
+        "    return math.ceil(share * len(cloud.thetas)) if target.rounds <= SETTLED else 0",
+    ),
+    Bug(
+        "no noise beside what is under way",
+        "policies/appraisal.py",
+        "        if self.lesson.noisy:",
+        "        if self.lesson.noisy and not self.variances.size:",
+        "contexts",
+    ),
+    Bug(
         "glides that leave the ball",
         "kernels/joint.py",
         "        if new == old or not length <= radius:",

@@ -66,6 +66,10 @@ NAN, INF = math.nan, math.inf
             "alike only where sparsity and a finite radius are told, got 1 and None",
         ),
         (
+            {"posterior": "spike_slab(alike = true)", "sparsity": 1, "radius": 1e-170},
+            "radius over sparsity must be at least 1e-12, got 1e-170",
+        ),
+        (
             {"posterior": "spike_slab(alike = true)", "sparsity": 1, "radius": INF},
             "alike only where sparsity and a finite radius are told, got 1 and inf",
         ),

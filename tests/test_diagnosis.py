@@ -303,3 +303,5 @@ def test_the_bounds_on_the_ratios_by_hand():
     assert (square, cubic) == pytest.approx((8.0, 54.0 * 3.0 * 2.0 / 0.5))  # 2 d, 54 k R / C_min
     assert ratio_bounds(SOIDS(4, **told), sparsity=3, c_min=0.0, reach=2.0) == (8.0, math.inf)
     assert math.isnan(ratio_bounds(FGTS(4, **told), sparsity=3, c_min=0.5, reach=2.0)[1])
+    heeding_noise = SOIDS(4, gain="shannon", **told)
+    assert np.isnan(ratio_bounds(heeding_noise, sparsity=3, c_min=0.5, reach=2.0)).all()

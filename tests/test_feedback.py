@@ -224,6 +224,11 @@ def test_a_batch_that_never_ends_is_refused():
         play(BANDIT, make("uniform", None, 3), 30, seed=0, feedback="fixed(5)")
 
 
+def awaited(policy, belief):
+    """The variances of the noise of the rewards that a policy reckons with."""
+    return Appraiser.of(belief, GAINS["full"], policy.ledger.pending.values()).variances
+
+
 @pytest.mark.parametrize("contexts", [1, 3])
 def test_choices_that_wait_for_rewards_are_not_made_again(contexts):
     """What twelve rewards under way will tell has not to be asked for again; what they told when
@@ -233,14 +238,12 @@ def test_choices_that_wait_for_rewards_are_not_made_again(contexts):
     bandit, rng = paper_instance(20, 0), np.random.default_rng(0)
     made = [policy.choose(bandit.actions, rng) for _ in range(12)]
     assert len({one.index for one in made}) >= 8
-    appraiser = Appraiser.of(policy.memory.belief, GAINS["full"], policy.ledger.pending.values())
-    assert (1.0 / appraiser.variances).sum() == pytest.approx(
-        12.0
-    )  # each reward counts, repeated or not
+    # Each reward under way counts, repeated or not.
+    assert (1.0 / awaited(policy, policy.memory.belief)).sum() == pytest.approx(12.0)
     gains = [one.info.gain for one in made]
     assert gains[-1] < 0.8 * gains[0]
     policy.observe(made, [float(bandit.means[one.index]) for one in made])
-    assert not policy.ledger.pending
+    assert awaited(policy, policy._current_belief()).size == 0
 
 
 def test_batches_cost_soids_no_more_than_thompson():

@@ -330,6 +330,14 @@ def test_glides_beside_many_others_leave_the_law_as_it_was(eager):
     assert np.abs(strays).max() < 4.5
 
 
+def test_nothing_glides_into_a_ball_without_room():
+    gram, theta = whole(np.eye(3) + 0.3), np.array([1.0, 0.0, 0.0])
+    done = eliminate(theta, 3, POWER, gram, 0.0, np.array([1.0, 0.0, 0.0]))
+    law = 1.0, 0.0, gram, 0.0, np.full(3, 3.0), 1, True
+    plain(joint.glide)(theta, done, POWER, *law, np.full(3, 0.3))
+    assert theta.tolist() == [1.0, 0.0, 0.0]
+
+
 def test_the_empty_support_can_glide_away():
     gram, theta = whole(np.eye(3)), np.zeros(3)
     done = eliminate(theta, 3, POWER, gram, SLAB, np.zeros(3))

@@ -37,6 +37,17 @@ def settled(particles=40):
     return smc.advance(smc.start(target, particles, rng), target, rng, 2), rng
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "due"),
+    [(0, 0, 10), (199, 200, 10), (399, 400, 5), (3999, 4000, 1), (3900, 4000, 10), (3990, 4000, 5)],
+)
+def test_upkeep_is_less_where_little_is_new(before, after, due):
+    """Of 200 particles a twentieth; half for one reward in 400 or ten in 4000; never none."""
+    cloud, _ = settled(particles=200)
+    cloud = cloud._replace(target=cloud.target._replace(rounds=float(before)))
+    assert smc.upkeep(cloud, cloud.target._replace(rounds=float(after))) == due
+
+
 def same_again(cloud):
     """The cloud's own target as one it has not seen."""
     return cloud.target._replace(rate=cloud.target.rate)

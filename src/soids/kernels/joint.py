@@ -312,13 +312,13 @@ def glide(
         # A feature that the others all but replace may neither enter nor leave this way.
         if precision <= PINNED * done.whole[j]:
             continue
-        whole = HALF_LOG_2PI + 0.5 * (slope * slope / precision - math.log(precision))
-        odds = log_odds[rest] - volume + whole
+        price = log_odds[rest] - volume
+        odds = price + HALF_LOG_2PI + 0.5 * (slope * slope / precision - math.log(precision))
         if old == 0.0 and odds < math.log(u + 1e-300):
             continue
         if own >= 0 and odds > 0.0:
             # If the ball holds zero it holds the way from there to here, and its mass is enough.
-            least = log_odds[rest] - volume + least_log_mass(slope, precision, old)
+            least = price + least_log_mass(slope, precision, old)
             if least > 0.0 and u < 1.0 - math.exp(-least):
                 continue
         answer(way, done, n, j, own, precision)
@@ -326,7 +326,9 @@ def glide(
         if odds > 0.0 and radius < math.inf:
             low, high = bounds(theta, way, done.active, n, old, radius)
             low, high = min(low, old), max(high, old)  # on the rim, rounding may shut it out
-            odds += log_mass(slope, precision, low, high) - whole
+            if not low < high:
+                continue
+            odds = price + log_mass(slope, precision, low, high)
         share = share_inside(odds, old != 0.0, eager) if rest >= floor else 1.0
         enters = u < share
         if enters == (old != 0.0):

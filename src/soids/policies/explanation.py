@@ -1,14 +1,15 @@
 """Why an action was chosen, in numbers and in one sentence."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from soids.arrays import Floats
-from soids.information import half_variance, shortfall
+from soids.information import half_variance
+from soids.policies.appraisal import Appraiser
 from soids.policies.policy import Decision
-from soids.posteriors import Belief
 
 SPOKESMEN = 3  # features named in the sentence, at most
 AUDIBLE = 0.01  # of the loudest: smaller contributions are not named
@@ -38,19 +39,20 @@ class Explanation(NamedTuple):
         return self.sentence
 
 
-def explain(decision: Decision, belief: Belief, names: Sequence[str] | None = None) -> Explanation:
-    """Account for a decision by a belief, calling the features (d,) by their names."""
+def explain(
+    decision: Decision, appraiser: Appraiser, names: Sequence[str] | None = None
+) -> Explanation:
+    """Account for a decision as an appraiser sees it, calling the features (d,) by their names."""
     if names is not None and len(names) != len(decision.action):
         raise ValueError(
             f"names must be one for each of {len(decision.action)} features, got {len(names)}"
         )
-    particles = belief.particles()
-    rewards = belief.rewards_on(decision.menu)
-    regret = shortfall(rewards, particles.weights)
-    variance = 2.0 * half_variance(rewards, particles.weights)
+    particles = appraiser.belief.particles()
+    rewards = appraiser.belief.rewards_on(decision.menu)
+    regret, gains = appraiser.appraise(rewards)
     index, safest = decision.index, int(regret.argmin())
     expected = particles.weights @ rewards
-    gain = 0.5 * float(variance[index]) / belief.noise() ** 2
+    gain = float(gains[index]) / appraiser.noise**2
     exploring = bool(regret[index] > regret[safest])
     features = contributions(decision.action, particles.mean(), particles.inclusion())
     if names is None:
@@ -66,7 +68,8 @@ def explain(decision: Decision, belief: Belief, names: Sequence[str] | None = No
         if exploring
         else "exploiting: no action has less expected regret"
     )
-    deviation = float(np.sqrt(variance[index]))
+    own = rewards[:, [index]]
+    deviation = math.sqrt(2.0 * float(half_variance(own, particles.weights)[0]))
     sentence = (
         f"Action {index}, chosen with probability {decision.probability:.2f}, is expected to earn "
         f"{expected[index]:.3g} +- {deviation:.2g} and to teach {gain:.2g} nats; {costs}; "

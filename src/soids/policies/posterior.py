@@ -248,7 +248,7 @@ class PosteriorPolicy(ABC):
         belief = self.memory.belief
         if belief is None or decision.round != self.ledger.decisions:
             belief = self._current_belief()
-        return explain(decision, belief, names)
+        return explain(decision, Appraiser.of(belief, GAINS[self.gain], ()), names)
 
     @abstractmethod
     def _mixture(self, outlook: Outlook) -> Mixture:

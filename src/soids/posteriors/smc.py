@@ -37,8 +37,8 @@ ALIVE = 0.5  # resample and move when the effective size falls under this share 
 ABRUPT = 0.1  # a step that leaves fewer alive is taken in several
 SURPRISE = 0.03  # a step that leaves fewer alive is no step of this cloud
 LONG = 60  # steps to one target: from the prior it is not as far
-# Of the particles this share is due to move at any target, so that no cloud is stuck for ever; ever
-# less of them once there are so many rewards, as one more changes ever less.
+# Of the particles this share is due to move at any target, so that no cloud is stuck for ever; less
+# where all that is new is less than one reward in so many.
 UPKEEP = 0.05
 SETTLED = 200
 BATCH = 0.5  # of the particles that are due to move make it worth the while
@@ -143,13 +143,14 @@ def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
     thetas, included = slabs_and_spikes(prior, particles, dimension, rng)
     outside = np.abs(thetas).sum(axis=1) > radii
     for _ in range(REDRAWN):
-        if not outside.any():
-            return placed(nothing, thetas, included, radii, variances)
         count = int(outside.sum())
+        if count == 0:
+            break
         thetas[outside], included[outside] = slabs_and_spikes(prior, count, dimension, rng)
         outside = np.abs(thetas).sum(axis=1) > radii
     thetas[outside], included[outside] = 0.0, False
-    return moved(placed(nothing, thetas, included, radii, variances), rng, WARM_UP)
+    cloud = placed(nothing, thetas, included, radii, variances)
+    return moved(cloud, rng, WARM_UP) if outside.any() else cloud
 
 
 def placed(
@@ -357,14 +358,20 @@ def advance(
                 ahead = weighted(ahead, ahead._replace(arms=promising(ahead.target, ahead.rewards)))
             ahead = resampled(ahead, rng)._replace(turn=0)
         else:
-            upkeep = UPKEEP * SETTLED / max(SETTLED, target.rounds)
-            owed = min(owed, ahead.owed + math.ceil(upkeep * len(ahead.thetas)))
+            owed = min(owed, ahead.owed + upkeep(cloud, target))
         cloud = ahead._replace(owed=owed)
         if owed >= BATCH * len(ahead.thetas):
             before = time.perf_counter()
             cloud = moved_for(cloud, rng, seconds)
             seconds = max(0.0, seconds - (time.perf_counter() - before))
     return cloud
+
+
+def upkeep(cloud: Cloud, target: Target) -> int:
+    """How many particles are due to move at the next target, whatever their weights say."""
+    news = max(1.0, target.rounds - cloud.target.rounds)
+    share = UPKEEP * min(1.0, SETTLED * news / max(1.0, target.rounds))
+    return math.ceil(share * len(cloud.thetas))
 
 
 def halfway(cloud: Cloud, target: Target) -> Cloud:

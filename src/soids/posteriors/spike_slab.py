@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from soids.arrays import Floats
+from soids.arrays import SMALLEST, Floats, as_number
 from soids.evidence import Evidence
 from soids.posteriors.prior import Prior, Span, ball, binomial_odds, check_told, noise_level, unit
 from soids.posteriors.smc import Cloud, follow
@@ -21,7 +21,7 @@ class SpikeSlab:
     The product of these is restricted to the l1 ball. ``radius=math.inf`` lifts the restriction, at
     the price of a runaway mode (docs/sampler.md). Told the sparsity, no support is larger than ten
     times that and fifty: such are next to impossible, and need much room. Values that are ``alike``
-    have a slab variance of ``(R / s)**2``: so many of them just fill the ball.
+    have a slab variance of ``(R / s)**2``: s of that size just fill the ball.
     """
 
     heeds_radius: ClassVar[bool] = True
@@ -44,6 +44,7 @@ class SpikeSlab:
                 "values can be alike only where sparsity and a finite radius are told, got "
                 f"{self.sparsity} and {self.radius}"
             )
+        as_number(self.radius / self.sparsity, "radius over sparsity", SMALLEST)
         if self.slab_variance is not None:
             raise ValueError(
                 f"slab_variance must be left out where values are alike, got {self.slab_variance}"

@@ -19,6 +19,7 @@ from soids.arrays import Bools, Floats, Ints
 from soids.bandits import Bandit, SparseLinearBandit
 from soids.designs import exploratory_design
 from soids.information import information_ratio
+from soids.policies.appraisal import GAINS
 from soids.policies.linear import LinTS, OracleThompson
 from soids.policies.policy import Decision, Policy
 from soids.policies.posterior import FGTS, SOIDS, Memory, PosteriorPolicy, SparseIDS, Thompson
@@ -261,9 +262,10 @@ def ratio_bounds(
 ) -> tuple[float, float]:
     """What the 2- and 3-ratio are at most if no reward exceeds ``reach``, in units of the noise.
 
-    The 2-ratio has no unit; the 3-ratio has that of the rewards.
+    The 2-ratio has no unit; the 3-ratio has that of the rewards. Nothing is known of gains that
+    heed the noise: they may be smaller than the lemmas allow.
     """
-    if not isinstance(policy, INQUIRING + OBEYING):
+    if not isinstance(policy, INQUIRING + OBEYING) or GAINS[policy.gain].noisy:
         return math.nan, math.nan
     square = theory.square_ratio(policy.dimension)
     if not isinstance(policy, INQUIRING):
