@@ -125,8 +125,8 @@ BUGS = (
     Bug(
         "no upkeep once there are many rewards",
         "posteriors/smc.py",
-        "    return math.ceil(share * len(cloud.thetas))",
-        "    return math.ceil(share * len(cloud.thetas)) if target.rounds <= SETTLED else 0",
+        "    return math.ceil(share * len(cloud.thetas) - 1e-9)",
+        "    return math.ceil(share * len(cloud.thetas) - 1e-9) if target.rounds <= SETTLED else 0",
     ),
     Bug(
         "no noise beside what is under way",

@@ -39,7 +39,15 @@ def settled(particles=40):
 
 @pytest.mark.parametrize(
     ("before", "after", "due"),
-    [(0, 0, 10), (199, 200, 10), (399, 400, 5), (3999, 4000, 1), (3900, 4000, 10), (3990, 4000, 5)],
+    [
+        (0, 0, 10),
+        (199, 200, 10),
+        (249, 250, 8),
+        (399, 400, 5),
+        (3999, 4000, 1),
+        (3900, 4000, 10),
+        (3990, 4000, 5),
+    ],
 )
 def test_upkeep_is_less_where_little_is_new(before, after, due):
     """Of 200 particles a twentieth; half for one reward in 400 or ten in 4000; never none."""

@@ -371,7 +371,7 @@ def upkeep(cloud: Cloud, target: Target) -> int:
     """How many particles are due to move at the next target, whatever their weights say."""
     news = max(1.0, target.rounds - cloud.target.rounds)
     share = UPKEEP * min(1.0, SETTLED * news / max(1.0, target.rounds))
-    return math.ceil(share * len(cloud.thetas))
+    return math.ceil(share * len(cloud.thetas) - 1e-9)  # what rounding adds is no particle
 
 
 def halfway(cloud: Cloud, target: Target) -> Cloud:
