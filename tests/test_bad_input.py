@@ -50,6 +50,7 @@ NAN, INF = math.nan, math.inf
         ({"rate": INF}, "rate must be finite .* got inf"),
         ({"rate": "theorem1"}, "rate must be .* one of balanced, .* got 'theorem1'"),
         ({"gain": "half"}, "gain must be one of full, conditional, shannon, got 'half'"),
+        ({"gain": "shanon"}, "gain must be one of .* got 'shanon': did you mean 'shannon'"),
         ({"gain": ["full"]}, "gain must be one of"),
         ({"posterior": "laplace"}, "posterior must be an object or one of .* got 'laplace'"),
         ({"posterior": "spike_slab(0.5)"}, "posterior must be as spike_slab.slab_variance = 0.5"),
@@ -60,10 +61,11 @@ NAN, INF = math.nan, math.inf
         ({"posterior": "spike slab"}, "posterior must be an object or one of .* got 'spike slab'"),
         ({"posterior": "spike_slab(slab_variance = 'a')"}, "slab_variance must be a real number"),
         ({"posterior": "spike_slab(slab = 2)"}, "has the settings slab_variance, alike, got"),
+        ({"posterior": "spike_slab(alike = True)"}, "values as in TOML .true, 0.5., got 'spike"),
         ({"posterior": "spike_slab(alike = 1)"}, "alike must be true or false, got 1"),
         (
             {"posterior": "spike_slab(alike = true)", "sparsity": 1},
-            "alike only where sparsity and a finite radius are told, got 1 and None",
+            "only where sparsity and a finite radius are told, got sparsity 1 and radius None",
         ),
         (
             {"posterior": "spike_slab(alike = true)", "sparsity": 1, "radius": 1e-170},
@@ -71,7 +73,7 @@ NAN, INF = math.nan, math.inf
         ),
         (
             {"posterior": "spike_slab(alike = true)", "sparsity": 1, "radius": INF},
-            "alike only where sparsity and a finite radius are told, got 1 and inf",
+            "only where sparsity and a finite radius are told, got sparsity 1 and radius inf",
         ),
         (
             {

@@ -39,6 +39,7 @@ from soids.posteriors import (
 )
 from soids.posteriors.smc import Cloud
 from soids.rates import Progress, Rate, as_rate
+from soids.spelling import meant
 
 TOLD = ("sparsity", "radius", "noise")
 OWN: tuple[type[Any], ...] = tuple(POSTERIORS.values())
@@ -157,7 +158,7 @@ class PosteriorPolicy(ABC):
                 )
         self._rate = as_rate(self.rate)
         if not isinstance(self.gain, str) or self.gain not in GAINS:
-            raise ValueError(f"gain must be one of {', '.join(GAINS)}, got {gain!r}")
+            raise ValueError(f"gain must be one of {', '.join(GAINS)}{meant(gain, GAINS)}")
         self.sets, self.contexts = as_count(sets, "sets"), as_count(contexts, "contexts")
         self.discount = as_number(discount, "discount", 0.0, strict=True)
         if self.discount > 1.0:

@@ -38,7 +38,9 @@ def posterior_called(text: str, dimension: int, **told: Any) -> Any:
         settings = tomllib.loads(f"all = {{{inside[:-1]}}}")["all"]
     except (ValueError, RecursionError):
         remedy = "spike_slab(slab_variance = 0.5)"
-        raise ValueError(f"posterior must be as {remedy}, got {text!r}") from None
+        raise ValueError(
+            f"posterior must be as {remedy}, values as in TOML (true, 0.5), got {text!r}"
+        ) from None
     family = POSTERIORS[name]
     own = [field.name for field in fields(family) if field.name not in ("dimension", *told)]
     for setting in settings:

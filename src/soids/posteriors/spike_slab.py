@@ -42,7 +42,7 @@ class SpikeSlab:
         if self.sparsity is None or self.radius is None or self.radius == math.inf:
             raise ValueError(
                 "values can be alike only where sparsity and a finite radius are told, got "
-                f"{self.sparsity} and {self.radius}"
+                f"sparsity {self.sparsity} and radius {self.radius}"
             )
         as_number(self.radius / self.sparsity, "radius over sparsity", SMALLEST)
         if self.slab_variance is not None:
