@@ -209,7 +209,7 @@ BUGS = (
     ),
     Bug(
         "one context for all",
-        "policies/posterior.py",
+        "policies/appraisal.py",
         "known[id(menu)] = regret[first:last], gain[first:last]",
         "known[id(menu)] = regret[: last - first], gain[: last - first]",
         kind="contexts",
