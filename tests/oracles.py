@@ -159,13 +159,14 @@ def binomial_sizes(dimension: int, share: float) -> Floats:  # (d + 1,)
 
 
 def enumerate_spike_slab(
-    past: Past, *, sizes: Floats, slab_variance: float, radius: float = math.inf, eta: float,
-    rate: float, noise: float = 1.0,
+    past: Past, *, sizes: Floats, slab_variance: float, slab_centre: float = 0.0,
+    radius: float = math.inf, eta: float, rate: float, noise: float = 1.0,
 ) -> Exact:  # fmt: skip
     """All supports, each with its size's prior probability: conjugate where it is, else on nodes.
 
     Conjugate parts (no ball, no optimism) leave the best reward out, as not a number. Slabs cut to
-    a ball are not normalised on each support: the product prior is, and the ball cuts it once.
+    a ball are not normalised on each support: the product prior is, and the ball cuts it once. Half
+    of a slab lies about its centre, half about the negative of that.
     """
     dimension = past.played.shape[1]
     parts, log_priors = [], []
@@ -180,7 +181,10 @@ def enumerate_spike_slab(
             else:
                 nodes, volumes = box_nodes(size, 0.1, 12.0 * math.sqrt(slab_variance))
             thetas = embedded(nodes, support, dimension)
-            log_masses = np.log(volumes) + log_gaussian(nodes, slab_variance)
+            halves = (
+                log_gaussians(nodes + side, slab_variance) for side in (-slab_centre, slab_centre)
+            )
+            log_masses = np.log(volumes) + (np.logaddexp(*halves) - math.log(2.0)).sum(axis=1)
             log_masses += log_optimistic(thetas, past, eta, rate, noise)
             parts.append(on_nodes(support, thetas, log_masses, past.menus[0]))
     return mixed(parts, np.array(log_priors))
@@ -217,9 +221,9 @@ def box_nodes(size: int, finest: float, reach: float) -> tuple[Floats, Floats]:
     return nodes, volumes
 
 
-def log_gaussian(points: Floats, variance: float) -> Floats:
-    """The log density of independent N(0, variance) coordinates (n, size)."""
-    return (-0.5 * (points**2 / variance + math.log(2.0 * math.pi * variance))).sum(axis=1)
+def log_gaussians(points: Floats, variance: float) -> Floats:
+    """The log density of N(0, variance) at each point."""
+    return -0.5 * (points**2 / variance + math.log(2.0 * math.pi * variance))
 
 
 def log_laplace(points: Floats, scale: float) -> Floats:
@@ -239,7 +243,9 @@ def relaxed_grid(
     for size in range(dimension + 1):
         for support in itertools.combinations(range(dimension), size):
             others = [j for j in range(dimension) if j not in support]
-            log_masses = log_seen + log_gaussian(thetas[:, list(support)], slab_variance)
+            log_masses = log_seen + log_gaussians(thetas[:, list(support)], slab_variance).sum(
+                axis=1
+            )
             log_masses += log_laplace(thetas[:, others], spike_scale)
             parts.append(on_nodes(support, thetas, log_masses, past.menus[0]))
             log_priors.append(math.log(sizes[size]))

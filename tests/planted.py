@@ -192,8 +192,38 @@ BUGS = (
     Bug(
         "a leap that forgets how likely its way back is",
         "kernels/leap.py",
-        "gained += all_masses - log_weight(done, partner)",
+        "gained += all_masses - log_weight(done, partner, partner_lean)",
         "gained += all_masses",
+    ),
+    Bug(
+        "a leap whose partner leans to any side",
+        "kernels/leap.py",
+        "partner_lean = draw_lean(done, partner, sides[1])",
+        "partner_lean = lean if sides[1] < 0.5 else -lean",
+    ),
+    Bug(
+        "a bump is drawn by half of its odds",
+        "kernels/sparse.py",
+        "share_of(2.0 * lean * theta[active[a]])",
+        "share_of(lean * theta[active[a]])",
+    ),
+    Bug(
+        "an exchange forgets the smaller bump",
+        "kernels/joint.py",
+        "masses[i] *= 1.0 + math.exp(-2.0",
+        "masses[i] *= 1.0 + 0.0 * math.exp(-2.0",
+    ),
+    Bug(
+        "a feature that left still leans",
+        "kernels/elimination.py",
+        "    done.excess[j] -= lean",
+        "    done.excess[j] -= 0.0",
+    ),
+    Bug(
+        "two bumps at the price of one",
+        "posteriors/prior.py",
+        "return scale - (math.log(2.0) + 0.5",
+        "return scale - (0.5",
     ),
     Bug(
         "a leap by the order in which features came",

@@ -46,6 +46,18 @@ def test_spike_slab_draws_in_a_ball_have_the_enumerated_posterior(eta, rounds, r
     assert_exact(chains(target).particles(), exact, past)
 
 
+@ETAS
+@ROUNDS_AND_RATES
+def test_draws_of_values_with_a_spread_have_the_enumerated_posterior(eta, rounds, rate):
+    past = scene(3, rounds)
+    exact = enumerate_spike_slab(
+        past, sizes=binomial_sizes(3, 2 / 3), slab_variance=0.35**2, slab_centre=1.0, radius=2.0,
+        eta=eta, rate=rate,
+    )  # fmt: skip
+    target = target_of(SpikeSlab(3, 2, 2.0, 1.0, spread=0.35), past, eta, rate)
+    assert_exact(chains(target).particles(), exact, past)
+
+
 def test_a_told_sparsity_bounds_the_room_that_supports_need():
     evidence = evidence_of(scene(100, 3))
     prior = SpikeSlab(100, sparsity=1).prior(evidence)
@@ -54,13 +66,6 @@ def test_a_told_sparsity_bounds_the_room_that_supports_need():
     thetas, _ = slabs_and_spikes(prior, 500, 100, np.random.default_rng(0))
     error = 4.0 * (0.99 / 500) ** 0.5
     assert np.count_nonzero(thetas, axis=1).mean() == pytest.approx(1.0, abs=error)
-
-
-def test_values_that_are_alike_just_fill_the_ball():
-    past, told = evidence_of(scene(6, 3)), {"sparsity": 3, "radius": 2.0, "noise": 0.1}
-    alike, same = SpikeSlab(6, alike=True, **told), SpikeSlab(6, slab_variance=(2 / 3) ** 2, **told)
-    np.testing.assert_array_equal(alike.prior(past).log_odds, same.prior(past).log_odds)
-    assert alike.prior(past)[1:] == same.prior(past)[1:]
 
 
 @ETAS
@@ -106,7 +111,8 @@ def test_relaxed_draws_have_the_integrated_posterior(eta, rounds, rate):
 @pytest.mark.parametrize("posterior", [
     Subset(3, sparsity=2, radius=1.5, noise=1.0),
     SpikeSlab(3, sparsity=1, radius=1.5, noise=1.0, slab_variance=4.0),
-], ids=["subset", "spike_slab"])  # fmt: skip
+    SpikeSlab(3, sparsity=1, radius=1.5, noise=1.0, spread=0.5),
+], ids=["subset", "spike_slab", "spread"])  # fmt: skip
 @pytest.mark.parametrize("redrawn", [0, smc.REDRAWN])  # without, moves alone bring draws in
 def test_without_power_and_optimism_the_posterior_is_the_prior(monkeypatch, posterior, redrawn):
     monkeypatch.setattr(smc, "REDRAWN", redrawn)
@@ -114,9 +120,11 @@ def test_without_power_and_optimism_the_posterior_is_the_prior(monkeypatch, post
     if isinstance(posterior, Subset):
         exact = enumerate_subset_posterior(past, sparsity=2, radius=1.5, eta=0.0, rate=0.0)
     else:
+        variance, centre = (4.0, 0.0) if posterior.spread is None else (0.75**2, 1.5)
         exact = enumerate_spike_slab(
-            past, sizes=binomial_sizes(3, 1 / 3), slab_variance=4.0, radius=1.5, eta=0.0, rate=0.0
-        )
+            past, sizes=binomial_sizes(3, 1 / 3), slab_variance=variance, slab_centre=centre,
+            radius=1.5, eta=0.0, rate=0.0,
+        )  # fmt: skip
     tuning = Tuning(eta=0.0, rate=0.0, particles=PARTICLES, sweeps=1)
     cloud = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(0))
     assert_exact(cloud.particles(), exact, past)

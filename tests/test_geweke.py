@@ -33,6 +33,7 @@ SHARE = SPARSITY / DIMENSION
 RADIUS = 1.5
 NOISE = 0.5
 SLAB = 0.5  # standard deviation
+SPREAD = 0.5  # of the values that are alike, over their size
 SPIKE = 0.1  # scale of the Laplace density
 WIDE = 0.4  # enough for wrong spikes to show, too much where a whole run must stay proper
 
@@ -84,6 +85,17 @@ def spike_slab_draws(count: int, rng: Rng, *, share: float | None = SHARE) -> Dr
     return thetas, thetas != 0.0
 
 
+def alike_draws(count: int, rng: Rng) -> Draws:
+    """Independent spikes, and slabs of two bumps, all drawn again if outside the ball."""
+    size = RADIUS / SPARSITY
+    thetas = np.full((count, DIMENSION), np.inf)
+    while (outside := np.abs(thetas).sum(axis=1) > RADIUS).any():
+        shape = (outside.sum(), DIMENSION)
+        slabs = rng.normal(size * rng.choice([-1.0, 1.0], shape), SPREAD * size)
+        thetas[outside] = np.where(rng.random(shape) < SHARE, slabs, 0.0)
+    return thetas, thetas != 0.0
+
+
 def relaxed_draws(
     count: int, rng: Rng, *, share: float | None = SHARE, spike: float = SPIKE
 ) -> Draws:
@@ -108,6 +120,7 @@ def laws() -> dict[str, Law]:
     wide = {"noise": NOISE, "slab_variance": SLAB**2, "spike_scale": WIDE}
     relaxed = Relaxed(DIMENSION, sparsity=SPARSITY, **wide).prior(nothing)
     any_share = SpikeSlab(DIMENSION, radius=RADIUS, noise=NOISE, slab_variance=SLAB**2)
+    alike = SpikeSlab(DIMENSION, sparsity=SPARSITY, radius=RADIUS, noise=NOISE, spread=SPREAD)
     any_label = Relaxed(DIMENSION, **wide)
     vague = Noise(5.0, 5.0 * NOISE**2)
 
@@ -117,6 +130,9 @@ def laws() -> dict[str, Law]:
 
     def draw_spike_slab(radii: Floats, rng: Rng) -> Draws:
         return spike_slab_draws(len(radii), rng)
+
+    def draw_alike(radii: Floats, rng: Rng) -> Draws:
+        return alike_draws(len(radii), rng)
 
     def draw_any_share(radii: Floats, rng: Rng) -> Draws:
         return spike_slab_draws(len(radii), rng, share=None)
@@ -130,6 +146,7 @@ def laws() -> dict[str, Law]:
     return {
         "subset": Law(subset, draw_subset),
         "spike_slab": Law(spike_slab, draw_spike_slab),
+        "spike_slab, alike": Law(alike.prior(nothing), draw_alike),
         "relaxed": Law(relaxed, draw_relaxed),
         "subset, radius unknown": Law(subset._replace(radius=Span(0.5, 2.5)), draw_subset),
         "subset, noise unknown": Law(subset._replace(noise=vague), draw_subset),

@@ -6,7 +6,7 @@ import pytest
 from soids.kernels import elimination
 from soids.kernels.gram import whole
 
-POWER, SLAB = 2.0, 0.4
+POWER, SLAB, LEAN = 2.0, 0.4, 0.3
 
 
 def scene(seed):
@@ -19,6 +19,7 @@ def scene(seed):
 
 def check(done, precision, slopes, support):
     """Everything in use is what its definition says."""
+    slopes = slopes + done.leans
     n, free = len(support), np.setdiff1d(np.arange(len(slopes)), support)
     inner, cross = precision[np.ix_(support, support)], precision[np.ix_(support, free)]
     factor = np.linalg.cholesky(inner)
@@ -36,7 +37,8 @@ def check(done, precision, slopes, support):
 def eliminated(seed):
     precision, gram, slopes = scene(seed)
     theta = np.array([0.0, 0.4, 0.0, -0.2, 0.7, 0.0])
-    done = elimination.eliminate(theta, 5, POWER, gram, SLAB, slopes)
+    leans = LEAN * np.sign(theta)
+    done = elimination.eliminate(theta, 5, POWER, gram, SLAB, slopes, leans, LEAN)
     return precision, gram, slopes, done, 3
 
 
@@ -48,19 +50,21 @@ def test_the_active_features_are_eliminated():
 @pytest.mark.parametrize(("place", "left"), [(0, [3, 4, 0]), (1, [1, 4, 0]), (3, [1, 3, 4])])
 def test_features_join_and_drop(place, left):
     precision, gram, slopes, done, n = eliminated(1)
-    elimination.join(done, n, 0, POWER, gram)
+    elimination.join(done, n, 0, -LEAN, POWER, gram)
     check(done, precision, slopes, [1, 3, 4, 0])
-    elimination.drop(done, n + 1, place)
+    leant = elimination.drop(done, n + 1, place)
+    assert leant == [LEAN, -LEAN, LEAN, -LEAN][place]
     check(done, precision, slopes, left)
+    assert np.flatnonzero(done.leans).tolist() == sorted(left)
 
 
 def test_a_hundred_changes_leave_no_trace():
     precision, gram, slopes, done, n = eliminated(2)
-    elimination.join(done, n, 2, POWER, gram)
+    elimination.join(done, n, 2, LEAN, POWER, gram)
     for j in range(100):  # each feature goes around all places
         elimination.drop(done, n + 1, j % 3)
         left = [i for i in (1, 2, 3, 4) if i not in done.active[:n]]
-        elimination.join(done, n, left[0], POWER, gram)
+        elimination.join(done, n, left[0], -LEAN, POWER, gram)
     check(done, precision, slopes, done.active[: n + 1].tolist())
 
 
@@ -78,14 +82,14 @@ def test_what_is_left_without_a_feature_is_what_is_left_once_it_is_dropped(place
 def test_what_joins_and_drops_at_the_end_leaves_no_trace():
     precision, gram, slopes, done, n = eliminated(2)
     for j in range(100):
-        elimination.join(done, n, (0, 2, 5)[j % 3], POWER, gram)
+        elimination.join(done, n, (0, 2, 5)[j % 3], LEAN, POWER, gram)
         elimination.drop(done, n + 1, n)
     check(done, precision, slopes, [1, 3, 4])
 
 
 def test_no_feature_at_all_leaves_everything_as_it_was():
     precision, gram, slopes = scene(3)
-    done = elimination.eliminate(np.zeros(6), 2, POWER, gram, SLAB, slopes)
+    done = elimination.eliminate(np.zeros(6), 2, POWER, gram, SLAB, slopes, np.zeros(6), LEAN)
     check(done, precision, slopes, [])
 
 
@@ -121,7 +125,7 @@ def test_what_is_surely_pinned_is_pinned_in_every_order():
         gram = whole(rows[:, order].T @ rows[:, order])
         if not elimination.is_pinned(np.ones(4), POWER, gram, 0.0):
             continue
-        done = elimination.eliminate(np.ones(4), 4, POWER, gram, 0.0, np.zeros(4))
+        done = elimination.eliminate(np.ones(4), 4, POWER, gram, 0.0, np.zeros(4), np.zeros(4), 0.0)
         if elimination.surely_pinned(done, 4):
             sure += 1
             for other in ([3, 2, 1, 0], [1, 3, 0, 2]):
@@ -132,7 +136,7 @@ def test_what_is_surely_pinned_is_pinned_in_every_order():
 
 def test_the_inverse_of_the_factor_has_means_and_variances():
     precision, _, slopes, done, n = eliminated(4)
-    support = [1, 3, 4]
+    support, slopes = [1, 3, 4], slopes + done.leans
     covariance = np.linalg.inv(precision[np.ix_(support, support)])
     for place in range(n):
         mean, variance = elimination.marginal(done, n, place)

@@ -9,16 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numba import config
-from scipy.special import expit, softmax
+from scipy.special import expit, logsumexp, softmax
 from scipy.stats import chisquare
 
 from soids.kernels import joint
 from soids.kernels.elimination import eliminate, is_pinned, precision_factor
 from soids.kernels.gram import whole
-from soids.kernels.normal import invert_mass, log_mass
-from test_kernels_sparse import inside, outcome, plain, slopes_of, sparse_thetas, staged
+from test_kernels_sparse import (
+    inside,
+    inverted,
+    log_masses,
+    outcome,
+    plain,
+    slopes_of,
+    sparse_thetas,
+    staged,
+    upright,
+)
 
 POWER, SLAB = 2.0, 0.4
+SIDES = np.full(joint.EXCHANGED, 0.5)
 TURNING = np.random.default_rng(9).random(joint.ANGLES + 1)
 
 
@@ -143,8 +153,8 @@ def of_one(place, candidate):
 
 def exchanged(gram, slopes, theta, radius, uniforms, normals):
     theta = theta.copy()
-    done = eliminate(theta, 4, POWER, gram, SLAB, slopes)
-    joint.exchange(theta, done, POWER, radius, gram, SLAB, uniforms, normals)
+    done = eliminate(theta, 4, POWER, gram, SLAB, slopes, *upright(theta))
+    joint.exchange(theta, done, POWER, radius, gram, SLAB, uniforms, SIDES, normals)
     return theta
 
 
@@ -199,9 +209,9 @@ def test_a_feature_that_the_others_replace_is_not_exchanged():
     rows = np.array([[1.0, 1.0, 1.0, 0.0], [0.0, e, 0.0, 0.0], [0.0, 0.0, e, 0.0]])
     theta, gram = np.array([0.5, 0.2, 0.3, 0.0]), whole(rows.T @ rows)
     assert is_pinned(theta, POWER, gram, 0.0)
-    done = eliminate(theta, 3, POWER, gram, 0.0, np.ones(4))
+    done = eliminate(theta, 3, POWER, gram, 0.0, np.ones(4), *upright(theta))
     new = theta.copy()
-    joint.exchange(new, done, POWER, math.inf, gram, 0.0, of_one(0.1, 0.5), np.zeros(3))
+    joint.exchange(new, done, POWER, math.inf, gram, 0.0, of_one(0.1, 0.5), SIDES, np.zeros(3))
     np.testing.assert_array_equal(new, theta)
 
 
@@ -210,7 +220,7 @@ def test_a_feature_that_the_data_pin_once_another_has_left_may_enter():
     rows = np.array([[1.0, 0.0, 0.1, 0.0], [0.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 9.0]])
     gram, theta = whole(rows.T @ rows), np.array([0.1, 0.1, 0.0, 0.0])
     odds = math.log(0.4) - 0.5 * math.log(2.0 * math.pi / (0.01 * POWER))
-    done = eliminate(theta, 3, POWER, gram, 0.0, np.zeros(4))
+    done = eliminate(theta, 3, POWER, gram, 0.0, np.zeros(4), *upright(theta))
     law = math.inf, 0.0, gram, 0.0, np.full(3, odds), 0, False
     joint.glide(theta, done, POWER, *law, np.array([0.99, 0.0, 0.2, 0.99]))
     assert (theta != 0.0).tolist() == [False, True, True, False]
@@ -246,9 +256,14 @@ def test_bounds_hold_all_of_the_ball_and_no_more_until_a_sign_changes(
             assert length(end) == pytest.approx(radius, rel=1e-9)
 
 
-def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor, eager, uniforms):
-    """The glides by their definition: along the line on which the others answer each value best."""
-    precision = POWER * gram.rows + slab_precision * np.eye(6)
+def glided(
+    theta, slopes, radius, volume, gram, slab, leans, lean, log_odds, floor, eager, uniforms
+):
+    """The glides by their definition: along the line on which the others answer each value best.
+
+    Returns what the features lean as well.
+    """
+    precision, leans = POWER * gram.rows + slab * np.eye(6), leans.copy()
     for j, u in enumerate(uniforms):
         others = np.setdiff1d(np.flatnonzero(theta), [j])
         if len(others) == log_odds.size:
@@ -257,43 +272,50 @@ def glided(theta, slopes, radius, volume, gram, slab_precision, log_odds, floor,
         way[j] = 1.0
         way[others] = -np.linalg.solve(precision[np.ix_(others, others)], precision[others, j])
         base = theta - theta[j] * way
-        bump = way @ (slopes - precision @ base), way @ precision @ way
+        leant = np.where(np.arange(6) == j, 0.0, leans)
+        bump = way @ (slopes + leant - precision @ base), lean, way @ precision @ way
         ends, price = [-math.inf, math.inf], log_odds[len(others)] - volume
-        if radius < math.inf and price + log_mass(*bump, *ends) > 0.0:
+        if radius < math.inf and price + logsumexp(log_masses(*bump, *ends)) > 0.0:
             for k, side in enumerate((-1.0, 1.0)):  # the tangents of the length at zero
                 rise = 1.0 + side * (np.sign(base) @ way)
                 reach = (radius - np.abs(base).sum()) / rise
                 ends[k] = side * max(reach, side * theta[j]) if rise > 0.0 else ends[k]
         share = 1.0
         if len(others) >= floor:
-            share = inside(price + log_mass(*bump, *ends), theta[j] != 0.0, eager)
+            odds = price + logsumexp(log_masses(*bump, *ends))
+            share = inside(odds, theta[j] != 0.0, eager)
         if theta[j] == 0.0 or u >= share:  # what stays keeps its value
-            new = base + (invert_mass(*bump, *ends, u / share) if u < share else 0.0) * way
-            theta = new if np.abs(new).sum() <= radius else theta
-    return theta
+            value, leant[j] = inverted(*bump, *ends, u / share) if u < share else (0.0, 0.0)
+            new = base + value * way
+            if np.abs(new).sum() <= radius:
+                theta, leans = new, leant
+    return theta, leans
 
 
-@pytest.mark.parametrize(("slab_precision", "radius"), [(0.0, 3.0), (SLAB, 3.0), (SLAB, math.inf)])
+@pytest.mark.parametrize(
+    ("slab", "lean", "radius"),
+    [(0.0, 0.0, 3.0), (SLAB, 0.0, 3.0), (SLAB, 0.0, math.inf), (SLAB, 0.7, 3.0), (SLAB, 5.0, 3.0)],
+)
 @pytest.mark.parametrize("price", [0.5, -3.0])
 @pytest.mark.parametrize("eager", [False, True])
 @pytest.mark.parametrize("tight", [1.0, 100.0, -1.0, -100.0])  # bumps; below zero: the other way
-def test_a_glide_keeps_to_its_definition(slab_precision, radius, price, eager, tight):
+def test_a_glide_keeps_to_its_definition(slab, lean, radius, price, eager, tight):
     rng = np.random.default_rng(6)
-    floor, log_odds = 0 if slab_precision else 1, np.full(4, price)
+    floor, log_odds = 0 if slab else 1, np.full(4, price)
     for theta in sparse_thetas(rng, particles=150):
         stage, uniforms = staged(rng), rng.random(6) ** rng.choice([1, 4])
         gram = whole(abs(tight) * (stage.gram.dense() + 0.1 * np.eye(6)))  # every value is pinned
         slopes = 3.0 * tight * slopes_of(stage, POWER)  # the rim matters
-        expected = glided(
-            theta, slopes, radius, 1.8, gram, slab_precision, log_odds, floor, eager, uniforms
+        leans = np.where(theta != 0.0, rng.choice([-lean, lean], 6), 0.0)
+        expected, leant = glided(
+            theta, slopes, radius, 1.8, gram, slab, leans, lean, log_odds, floor, eager, uniforms
         )
-        done = eliminate(theta, 4, POWER, gram, slab_precision, slopes)
-        joint.glide(
-            theta, done, POWER, radius, 1.8, gram, slab_precision, log_odds, floor, eager, uniforms
-        )
+        done = eliminate(theta, 4, POWER, gram, slab, slopes, leans, lean)
+        joint.glide(theta, done, POWER, radius, 1.8, gram, slab, log_odds, floor, eager, uniforms)
         np.testing.assert_allclose(theta, expected, rtol=1e-7, atol=1e-9)
+        np.testing.assert_array_equal(done.leans, leant)
         assert np.abs(theta).sum() <= radius * (1 + 1e-12)
-        afresh = eliminate(theta, 4, POWER, gram, slab_precision, slopes)
+        afresh = eliminate(theta, 4, POWER, gram, slab, slopes, leant, lean)
         n = np.count_nonzero(theta)
         np.testing.assert_array_equal(np.sort(done.active[:n]), afresh.active[:n])
         free = theta == 0.0
@@ -319,7 +341,7 @@ def test_glides_beside_many_others_leave_the_law_as_it_was(eager):
     thetas = np.where(before, values, 0.0)
     for theta in thetas:
         for _ in range(5):
-            done = eliminate(theta, d, POWER, gram, SLAB, slopes)
+            done = eliminate(theta, d, POWER, gram, SLAB, slopes, *upright(theta))
             joint.glide(
                 theta, done, POWER, math.inf, 0.0, gram, SLAB, log_odds, 0, eager, rng.random(d)
             )  # fmt: skip
@@ -332,7 +354,7 @@ def test_glides_beside_many_others_leave_the_law_as_it_was(eager):
 
 def test_nothing_glides_into_a_ball_without_room():
     gram, theta = whole(np.eye(3) + 0.3), np.array([1.0, 0.0, 0.0])
-    done = eliminate(theta, 3, POWER, gram, 0.0, np.array([1.0, 0.0, 0.0]))
+    done = eliminate(theta, 3, POWER, gram, 0.0, np.array([1.0, 0.0, 0.0]), *upright(theta))
     law = 1.0, 0.0, gram, 0.0, np.full(3, 3.0), 1, True
     plain(joint.glide)(theta, done, POWER, *law, np.full(3, 0.3))
     assert theta.tolist() == [1.0, 0.0, 0.0]
@@ -340,7 +362,7 @@ def test_nothing_glides_into_a_ball_without_room():
 
 def test_the_empty_support_can_glide_away():
     gram, theta = whole(np.eye(3)), np.zeros(3)
-    done = eliminate(theta, 3, POWER, gram, SLAB, np.zeros(3))
+    done = eliminate(theta, 3, POWER, gram, SLAB, np.zeros(3), *upright(theta))
     joint.glide(
         theta, done, POWER, 3.0, 0.0, gram, SLAB, np.full(3, 50.0), 0, False, np.full(3, 0.3)
     )
@@ -352,7 +374,7 @@ def test_joint_moves_stay_among_supports_that_the_data_pin():
     gap = math.sqrt(2e-7)
     rows = np.array([[0.0, 1.0, 1.0], [math.sqrt(0.7), 0.0, gap], [math.sqrt(0.3), 0.0, 0.0]])
     gram, theta = whole(rows.T @ rows), np.array([0.0, 0.3, 0.2])
-    done = eliminate(theta, 3, POWER, gram, 0.0, np.zeros(3))
+    done = eliminate(theta, 3, POWER, gram, 0.0, np.zeros(3), *upright(theta))
     assert done.spread[0] > 0.1 * done.whole[0]
     assert is_pinned(theta, POWER, gram, 0.0)
     assert not is_pinned(np.ones(3), POWER, gram, 0.0)
@@ -360,7 +382,9 @@ def test_joint_moves_stay_among_supports_that_the_data_pin():
     joint.glide(new, done, POWER, 9.0, 0.0, gram, 0.0, np.full(3, 50.0), 1, True, np.full(3, 0.3))
     assert new[0] == 0.0
     assert new[1:].all()
-    afresh = eliminate(new, 3, POWER, gram, 0.0, np.zeros(3))  # what was refused leaves no trace
+    afresh = eliminate(
+        new, 3, POWER, gram, 0.0, np.zeros(3), *upright(new)
+    )  # what was refused leaves no trace
     np.testing.assert_allclose(done.spread[0], afresh.spread[0], rtol=1e-6)
     np.testing.assert_allclose(done.excess[0], afresh.excess[0], atol=1e-6)
 
@@ -368,9 +392,9 @@ def test_joint_moves_stay_among_supports_that_the_data_pin():
     gram, theta = np.eye(4), np.array([0.0, 0.3, 0.2, 0.1])
     gram[:3, :3] = rows.T @ rows
     gram = whole(gram)
-    done = eliminate(theta, 4, POWER, gram, 0.0, np.array([50.0, 0.0, 0.0, 0.0]))
+    done = eliminate(theta, 4, POWER, gram, 0.0, np.array([50.0, 0.0, 0.0, 0.0]), *upright(theta))
     new = theta.copy()
-    joint.exchange(new, done, POWER, math.inf, gram, 0.0, of_one(0.9, 0.5), np.zeros(3))
+    joint.exchange(new, done, POWER, math.inf, gram, 0.0, of_one(0.9, 0.5), SIDES, np.zeros(3))
     np.testing.assert_array_equal(new, theta)
 
 
@@ -379,7 +403,7 @@ def kernel_arguments():
     gram, slopes, columns, theta, normals = scene(7)
     active = np.flatnonzero(theta)
     uniforms = np.random.default_rng(8).random(8)
-    done = eliminate(theta, 3, POWER, gram, SLAB, slopes)
+    done = eliminate(theta, 3, POWER, gram, SLAB, slopes, *upright(theta))
     weighed = joint.weigh_arms(*factored(theta, gram), slopes, columns, 4, 9, 1.5)
     return {
         "weigh_arms": (*factored(theta, gram), slopes, columns, 4, 9, 1.5),
@@ -395,11 +419,13 @@ def kernel_arguments():
             normals,
         ),
         "reflect": (theta, *factored(theta, gram), 9.0, slopes),
-        "exchange": (theta, done, POWER, 9.0, gram, SLAB, uniforms, normals),
+        "exchange": (theta, done, POWER, 9.0, gram, SLAB, uniforms, SIDES, normals),
         "answer": (np.empty(3), done, 3, 5, -1, 0.0),
         "bounds": (theta, np.array([0.5, -2.0, 1.0]), active, 3, 0.0, 3.0),
         "glide": (theta, done, POWER, 3.0, 0.3, gram, SLAB, np.zeros(3), 0, True, uniforms[:6]),
         "share_inside": (0.3, True, True),
+        "draw_lean": (done._replace(lean=0.5), 2, 0.4),
+        "weigh_candidates": (done._replace(lean=0.5), 3, np.empty(6)),
         "widest": (theta, done),
     }
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.special import expit
 
 from soids.kernels import normal
 
@@ -173,3 +174,26 @@ def test_a_longer_interval_never_holds_less(slope, precision, one, other):
 def test_compiled_equals_plain(kernel, inputs):
     for case in inputs:
         assert kernel(*case) == pytest.approx(plain(kernel)(*case), rel=1e-14), case
+
+
+@pytest.mark.parametrize("lean", [0.0, 0.3, 8.0])
+@pytest.mark.parametrize("bump", [(1.5, 2.0, -3.0, 2.0), (-30.0, 2.0, 1.0, 5.0), (0.0, 1.0, -9, 9)])
+def test_twins_are_two_bumps_and_draws_fall_into_each_by_its_mass(bump, lean):
+    slope, precision, low, high = bump
+    masses = [exact_mass(slope + side, precision, low, high) for side in {lean: 0, -lean: 0}]
+    log_mass = normal.log_twin_mass(slope, lean, precision, low, high)
+    assert log_mass == pytest.approx(float(exact.log(sum(masses))), rel=1e-13, abs=1e-13)
+    grid = (np.arange(1_000) + 0.5) / 1_000
+    drawn = [normal.invert_twin_mass(slope, lean, precision, low, high, u) for u in grid]
+    up = float(masses[0] / sum(masses))
+    for u, (point, side) in zip(grid, drawn, strict=True):
+        assert side == (lean if u < up else -lean)
+        inside = u / up if u < up else (u - up) / (1.0 - up)
+        below = exact_mass(slope + side, precision, low, point)
+        whole = masses[0] if side == lean else masses[1]
+        assert float(below / whole) == pytest.approx(inside, abs=1e-10)
+
+
+def test_a_share_of_odds_is_right_in_both_tails():
+    for odds in (-800.0, -40.0, 0.3, 40.0, 800.0):
+        assert normal.share_of(odds) == pytest.approx(float(expit(odds)), rel=1e-14)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.special import expit, softmax
+from scipy.special import expit, logsumexp, softmax
 from scipy.stats import chisquare
 
 from soids.evidence import Evidence, Menu
@@ -25,14 +25,14 @@ from soids.posteriors.prior import Noise, Prior, Span
 from soids.posteriors.target import Target
 
 
-def staged(rng, dimension=6, rounds=8, slab_precision=0.0):
+def staged(rng, dimension=6, rounds=8, slab_precision=0.0, slab_centre=0.0):
     """Two menus on offer, another with no weight, and a first feature that no action has shown."""
     played = rng.uniform(-1.0, 1.0, (rounds, dimension))
     played[:, 0] = 0.0
     rewards = played.sum(axis=1) + rng.standard_normal(rounds)
     prior = Prior(
         np.log(rng.random(4)), 4, Span(3.0, 3.0), Noise(math.inf, 1.0),
-        smallest=0 if slab_precision else 1, slab_precision=slab_precision,
+        smallest=0 if slab_precision else 1, slab_precision=slab_precision, slab_centre=slab_centre,
     )  # fmt: skip
     columns, starts = rng.uniform(-1.0, 1.0, (dimension, 9)), np.array([0, 4, 6, 9])
     menus = tuple(Menu(part.T) for part in np.split(columns, starts[1:-1], axis=1))
@@ -52,10 +52,13 @@ def sparse_thetas(rng, particles=30, dimension=6, radius=3.0):  # (M, d)
     return thetas * (reach / np.abs(thetas).sum(axis=1))[:, None]
 
 
-def staged_cloud(rng, slab_precision):
+SLABS = pytest.mark.parametrize("slab", [(0.0, 0.0), (0.4, 0.0), (4.0, 0.8)])  # and its centre
+
+
+def staged_cloud(rng, slab):
     """Thirty particles with noises of their own, ready for a sweep."""
     thetas, radii, variances = sparse_thetas(rng), np.full(30, 3.0), rng.uniform(0.5, 2.0, 30)
-    target = staged(rng, slab_precision=slab_precision)
+    target = staged(rng, slab_precision=slab[0], slab_centre=slab[1])
     return smc.placed(target, thetas, thetas != 0.0, radii, variances)
 
 
@@ -64,8 +67,9 @@ def slopes_of(stage, power):
     return power * stage.moment - stage.drift
 
 
-def half_logs(precisions):
-    return 0.5 * np.log(2.0 * np.pi / np.maximum(precisions, 1e-300))
+def half_logs(precisions, lean=0.0):
+    bumps = 2.0 if lean > 0.0 else 1.0
+    return math.log(bumps) + 0.5 * np.log(2.0 * np.pi / np.maximum(precisions, 1e-300))
 
 
 def outcome(kernel, *arguments):
@@ -100,8 +104,28 @@ def inside(odds, active, eager):
     return 1.0 - math.exp(min(0.0, -odds)) if active else math.exp(min(0.0, odds))
 
 
+def upright(theta):
+    """How features lean if the slab has but one bump."""
+    return np.zeros(theta.size), 0.0
+
+
+def log_masses(slope, lean, precision, low, high):
+    """The log masses of the bumps of a slab, the one that leans upwards first."""
+    return [log_mass(slope + side, precision, low, high) for side in {lean: 0, -lean: 0}]
+
+
+def inverted(slope, lean, precision, low, high, share):
+    """The point with such a share of the bumps' mass before it, one after the other, and how much
+    that bump leans.
+    """
+    masses = softmax(log_masses(slope, lean, precision, low, high))
+    if share >= masses[0] and lean > 0.0:
+        share, masses, lean = share - masses[0], masses[1:], -lean
+    return invert_mass(slope + lean, precision, low, high, share / masses[0]), lean
+
+
 def flipped(
-    theta, slopes, power, radius, volume, gram, slab_precision, log_odds, floor, eager, uniforms
+    theta, slopes, power, radius, volume, gram, slab, lean, log_odds, floor, eager, uniforms
 ):
     """The flips by their definition: no bound saves any work, every slope is computed afresh."""
     theta = theta.copy()
@@ -112,38 +136,41 @@ def flipped(
         if size == log_odds.size:
             continue
         slope = slopes[j] - power * gram[j] @ others
-        precision = power * gram[j, j] + slab_precision
-        odds = log_odds[size] - volume + log_mass(slope, precision, -slack, slack)
+        bump = slope, lean, power * gram[j, j] + slab, -slack, slack
+        odds = log_odds[size] - volume + logsumexp(log_masses(*bump))
         share = inside(odds, theta[j] != 0.0, eager) if size >= floor else 1.0
         redrawn = share if theta[j] == 0.0 else sparse.REDRAWN * share
         if u < redrawn:
-            theta[j] = invert_mass(slope, precision, -slack, slack, u / redrawn)
+            theta[j], _ = inverted(*bump, u / redrawn)
         elif u >= share:
             theta[j] = 0.0
     return theta
 
 
-@pytest.mark.parametrize(("slab_precision", "radius"), [(0.0, 3.0), (0.4, 3.0), (0.4, math.inf)])
+@pytest.mark.parametrize(
+    ("slab", "lean", "radius"),
+    [(0.0, 0.0, 3.0), (0.4, 0.0, 3.0), (0.4, 0.0, math.inf), (0.4, 0.7, 3.0), (0.4, 5.0, 3.0)],
+)
 @pytest.mark.parametrize("price", [-1.0, -4.0])
 @pytest.mark.parametrize("laxity", [1.0, 0.3])
 @pytest.mark.parametrize("eager", [False, True])
-def test_the_squeeze_changes_no_flip(slab_precision, radius, price, laxity, eager):
+def test_the_squeeze_changes_no_flip(slab, lean, radius, price, laxity, eager):
     rng = np.random.default_rng(0)
-    floor, log_odds = 0 if slab_precision else 1, np.full(4, price)
+    floor, log_odds = 0 if slab else 1, np.full(4, price)
     for theta in sparse_thetas(rng, particles=150):
         stage, power = staged(rng), rng.choice([1.0, 5.0])
         slopes = slopes_of(stage, power)
         # The table may stem from another particle, with a lower power than this one's.
-        table = half_logs(laxity * power * stage.gram.diagonal + slab_precision)
+        table = half_logs(laxity * power * stage.gram.diagonal + slab, lean)
         uniforms = rng.random(6) ** rng.choice([1, 4])  # small ones, too: those settle less
         expected = flipped(
-            theta, slopes, power, radius, 1.8, stage.gram.dense(), slab_precision, log_odds, floor,
+            theta, slopes, power, radius, 1.8, stage.gram.dense(), slab, lean, log_odds, floor,
             eager, uniforms,
         )  # fmt: skip
         gram = stage.gram.all_rows()
         sparse.flip(
             theta, sparse.fields(theta, power, gram, slopes), power, radius, 1.8, gram,
-            slab_precision, table, log_odds, floor, eager, uniforms,
+            slab, lean, table, log_odds, floor, eager, uniforms,
         )  # fmt: skip
         np.testing.assert_array_equal(theta != 0.0, expected != 0.0)
         np.testing.assert_allclose(theta, expected, rtol=1e-9, atol=1e-12)
@@ -152,12 +179,24 @@ def test_the_squeeze_changes_no_flip(slab_precision, radius, price, laxity, eage
 def flip_once(theta, field, gram, slab_precision, rng):
     table, log_odds = half_logs(2.0 * gram.diagonal + slab_precision), np.full(4, 0.5)
     sparse.flip(
-        theta, field, 2.0, 3.0, 1.8, gram, slab_precision, table, log_odds, 1, False, rng.random(6)
+        theta,
+        field,
+        2.0,
+        3.0,
+        1.8,
+        gram,
+        slab_precision,
+        0.0,
+        table,
+        log_odds,
+        1,
+        False,
+        rng.random(6),
     )
 
 
 def swap_once(theta, field, gram, slab_precision, rng):
-    sparse.swap(theta, field, 2.0, 3.0, gram, slab_precision, rng.random(4))
+    sparse.swap(theta, field, 2.0, 3.0, gram, slab_precision, 0.0, rng.random(4))
 
 
 @pytest.mark.parametrize("move", [flip_once, swap_once])
@@ -179,7 +218,7 @@ def test_a_move_keeps_to_the_ball_and_to_the_sizes_allowed(move, slab_precision)
 
 def test_the_empty_support_has_nothing_to_swap():
     stage, theta, field = staged(np.random.default_rng(2)), np.zeros(6), np.ones(6)
-    sparse.swap(theta, field, 1.0, 3.0, stage.gram.all_rows(), 0.4, np.full(4, 0.5))
+    sparse.swap(theta, field, 1.0, 3.0, stage.gram.all_rows(), 0.4, 0.0, np.full(4, 0.5))
     np.testing.assert_array_equal(theta, 0.0)
     np.testing.assert_array_equal(field, 1.0)
 
@@ -188,24 +227,27 @@ def test_a_swap_out_of_a_certain_feature_comes_back_to_it():
     gram, moment = whole(np.eye(3)), np.array([0.0, 60.0, 0.0])
     for u in [0.01, 0.5, 0.99]:
         theta = np.array([0.0, 55.0, 0.0])
-        sparse.swap(theta, moment - theta, 1.0, 1e3, gram, 0.0, np.array([0.5, u, 0.5, 0.5]))
+        sparse.swap(theta, moment - theta, 1.0, 1e3, gram, 0.0, 0.0, np.array([0.5, u, 0.5, 0.5]))
         np.testing.assert_allclose(theta, [0.0, 60.0, 0.0], atol=1e-9)  # and redraws its median
 
 
 @pytest.mark.parametrize("slack", [0.4, 3.0])
-def test_swaps_keep_the_masses_of_the_features(slack):
+@pytest.mark.parametrize("lean", [0.0, 1.0])
+def test_swaps_keep_the_masses_of_the_features(slack, lean):
     """The narrow ball cuts all bumps, so that their bounds are loose, each in its way."""
     rng = np.random.default_rng(10)
     gram, slopes = whole(np.diag([1.0, 4.0, 2.0, 3.0])), np.array([1.0, -2.0, 1.5, 0.5])
-    bumps = [(slopes[j], gram.diagonal[j], slack) for j in range(4)]
-    masses = softmax([log_mass(slope, precision, -c, c) for slope, precision, c in bumps])
+    ends = -slack, slack
+    laws = [(slopes[j], lean, gram.diagonal[j], *ends) for j in range(4)]
+    masses = softmax([logsumexp(log_masses(*law)) for law in laws])
+    bumps = [(abs(slopes[j]) + lean, gram.diagonal[j], slack) for j in range(4)]
     bounds = [height + math.log(width) for height, width in starmap(sparse.bump_bound, bumps)]
     assert slack > 1.0 or np.abs(softmax(bounds) / masses - 1.0).max() > 0.1
     counts = np.zeros(4)
     for start in rng.choice(4, 10_000, p=masses):
         theta = 0.1 * np.eye(4)[start]
         field = sparse.fields(theta, 1.0, gram, slopes)
-        sparse.swap(theta, field, 1.0, slack, gram, 0.0, rng.random(4))
+        sparse.swap(theta, field, 1.0, slack, gram, 0.0, lean, rng.random(4))
         counts[np.flatnonzero(theta)] += 1
     # Right swaps fail with probability 1e-4.
     assert chisquare(counts, 10_000 * masses).pvalue > 1e-4
@@ -252,10 +294,10 @@ def test_fields_are_the_gradient_of_the_log_density():
     np.testing.assert_allclose(field, differences, atol=1e-12)
 
 
-@pytest.mark.parametrize("slab_precision", [0.0, 0.4])
-def test_a_sweep_returns_the_rewards_of_the_parameters_it_returns(slab_precision):
+@SLABS
+def test_a_sweep_returns_the_rewards_of_the_parameters_it_returns(slab):
     rng = np.random.default_rng(5)
-    before = staged_cloud(rng, slab_precision)
+    before = staged_cloud(rng, slab)
     after = smc.moved(before, rng, sweeps=8)
     assert (after.thetas != before.thetas).any(axis=1).all()
     np.testing.assert_allclose(after.rewards, after.thetas @ after.target.columns, atol=1e-13)
@@ -278,10 +320,10 @@ def test_all_moves_of_a_sweep_follow_the_arm_that_was_drawn_with_the_values():
     assert abs(changed - 0.5) < 4.0 * math.sqrt(0.25 / 400)
 
 
-@pytest.mark.parametrize("slab_precision", [0.0, 0.4])
-def test_a_sweep_modifies_nothing_it_was_given(slab_precision):
+@SLABS
+def test_a_sweep_modifies_nothing_it_was_given(slab):
     rng = np.random.default_rng(6)
-    cloud = staged_cloud(rng, slab_precision)
+    cloud = staged_cloud(rng, slab)
     before = deepcopy(cloud)
     smc.moved(cloud, rng)
     for now, then in zip(
@@ -294,10 +336,10 @@ def test_a_sweep_modifies_nothing_it_was_given(slab_precision):
 
 
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
-@pytest.mark.parametrize("slab_precision", [0.0, 0.4])
-def test_the_number_of_threads_changes_no_bit(slab_precision, monkeypatch):
+@SLABS
+def test_the_number_of_threads_changes_no_bit(slab, monkeypatch):
     monkeypatch.setattr(rows, "WORTHWHILE", 0)
-    cloud = staged_cloud(np.random.default_rng(7), slab_precision)
+    cloud = staged_cloud(np.random.default_rng(7), slab)
     before = numba.get_num_threads()
     thetas = []
     for threads in (1, 2):
@@ -307,9 +349,9 @@ def test_the_number_of_threads_changes_no_bit(slab_precision, monkeypatch):
     np.testing.assert_array_equal(*thetas)
 
 
-@pytest.mark.parametrize("slab_precision", [0.0, 0.4])
-def test_a_compiled_sweep_equals_the_plain_one(slab_precision, monkeypatch):
-    cloud = staged_cloud(np.random.default_rng(8), slab_precision)
+@SLABS
+def test_a_compiled_sweep_equals_the_plain_one(slab, monkeypatch):
+    cloud = staged_cloud(np.random.default_rng(8), slab)
     compiled = smc.moved(cloud, np.random.default_rng(0)).thetas
     monkeypatch.setattr(sparse, "sweep_rows", plain(sparse.sweep_rows))
     interpreted = smc.moved(cloud, np.random.default_rng(0)).thetas
@@ -331,13 +373,15 @@ def kernel_arguments():
             0.3,
             gram,
             0.4,
+            0.2,
             table,
             np.zeros(4),
             0,
             True,
             rng.random(6),
         ),
-        "swap": (theta, field, 1.5, 3.0, gram, 0.4, rng.random(4)),
+        "swap": (theta, field, 1.5, 3.0, gram, 0.4, 0.2, rng.random(4)),
+        "draw_leans": (theta, np.flatnonzero(theta), 0.2, rng.random(6)),
         "fields": (theta, 1.5, gram, field),
         "rate_actions": (theta, columns, np.zeros(9)),
     }

@@ -162,6 +162,7 @@ def stage_of(target: Target, arms: Arms) -> sparse.Stage:
     return sparse.Stage(
         target.gram.all_rows(), target.moment, target.drift, arms.columns, arms.starts,
         target.tilts, prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball,
+        prior.lean,
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The parts of the log density that change with the evidence: fit and optimism."""
+"""The parts of the log density: fit, optimism, and slabs of two bumps."""
 
 import math
 
@@ -63,3 +63,21 @@ def optimism_rows(start, stop, rewards, starts, tilts, best, soft):
             write_shares(row, tilt, top, shares[: row.size])
             best[m] += tilt * top
             soft[m] += tilt * top + math.log(total(shares[: row.size]))
+
+
+def twins(thetas, lean) -> Floats:
+    """The sum over a row's features of ``log(exp(lean * theta) + exp(-lean * theta))``, (M,)."""
+    sums = np.empty(thetas.shape[0])
+    by_rows(twin_rows, thetas.shape[1], len(thetas), thetas, lean, sums)
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def twin_rows(start, stop, thetas, lean, sums):
+    """Write the sums of some rows, whose zeros are no features."""
+    for m in range(start, stop):
+        sums[m] = 0.0
+        for j in range(thetas.shape[1]):
+            if thetas[m, j] != 0.0:
+                pull = abs(lean * thetas[m, j])
+                sums[m] += pull + math.log1p(math.exp(-2.0 * pull))

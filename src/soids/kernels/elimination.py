@@ -30,6 +30,8 @@ class Elimination(NamedTuple):
     whole: Floats  # (d,)  precision of each feature before any was eliminated
     spread: Floats  # (d,)  and with the active ones eliminated
     excess: Floats  # (d,)  slope of each feature, with the active ones eliminated
+    leans: Floats  # (d,)  what the prior adds to the slope of each active feature, else zero
+    lean: float  # how much that is, up or down
 
 
 @njit(cache=True)
@@ -92,7 +94,7 @@ def surely_pinned(done, n):
 
 
 @njit(cache=True)
-def eliminate(theta, room, power, gram, slab_precision, slopes):
+def eliminate(theta, room, power, gram, slab_precision, slopes, leans, lean):
     """Eliminate the active features, which the data must pin."""
     d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
     active, centre, shadow = np.empty(room, np.int64), np.empty(room), np.empty((room, d))
@@ -100,20 +102,23 @@ def eliminate(theta, room, power, gram, slab_precision, slopes):
     whole, spread, excess = np.empty(d), np.empty(d), np.empty(d)
     for i in range(d):
         whole[i] = power * diagonal[i] + slab_precision
-        spread[i], excess[i] = whole[i], slopes[i]
+        spread[i], excess[i] = whole[i], slopes[i] + leans[i]
     n = 0
     for j in range(d):
         if theta[j] != 0.0:
             source = rows[slots[j] if slots[j] >= 0 else meet(gram, j)]
             append(active, factor, inverse, shadow, centre, spread, excess, n, j, power, source)
             n += 1
-    return Elimination(active, factor, inverse, shadow, centre, whole, spread, excess)
+    leans = leans.copy()
+    return Elimination(active, factor, inverse, shadow, centre, whole, spread, excess, leans, lean)
 
 
 @njit(cache=True)
-def join(done, n, j, power, gram):
-    """Eliminate feature ``j`` after n others."""
+def join(done, n, j, lean, power, gram):
+    """Eliminate feature ``j``, which leans so much, after n others."""
     slots = gram.slots
+    done.leans[j] = lean
+    done.excess[j] += lean
     source = gram.rows[slots[j] if slots[j] >= 0 else meet(gram, j)]
     append(
         done.active, done.factor, done.inverse, done.shadow, done.centre, done.spread, done.excess,
@@ -161,14 +166,15 @@ def subtract(row, others, shares, n, scale):
 
 @njit(cache=True)
 def drop(done, n, place):
-    """Bring back the feature at one place of n, as if it had been eliminated last.
+    """Bring back the feature at one place of n, as if it had been eliminated last, and return how
+    much it leant.
 
     Without its row the factor has one entry too many in each row below: rotations of neighbouring
     columns take them out, and leave what the feature alone had eliminated in the last one. The
     inverse loses a column, and its rows turn the same way.
     """
     active, factor, inverse = done.active, done.factor, done.inverse
-    shadow, centre = done.shadow, done.centre
+    shadow, centre, j = done.shadow, done.centre, active[place]
     for a in range(place, n):
         for b in range(place, a):
             inverse[a, b] = inverse[a, b + 1]
@@ -195,6 +201,10 @@ def drop(done, n, place):
     for i in range(row.size):
         done.spread[i] += row[i] * row[i]
         done.excess[i] += row[i] * centre[n - 1]
+    lean = done.leans[j]
+    done.excess[j] -= lean
+    done.leans[j] = 0.0
+    return lean
 
 
 @njit(cache=True, error_model="numpy")  # so that no division by zero is looked for
@@ -210,9 +220,11 @@ def without(done, n, place):
     for i in range(row.size):
         spread[i] += row[i] * row[i] / variance
         excess[i] -= row[i] * mean / variance
+    excess[done.active[place]] -= done.leans[done.active[place]]
     return Elimination(
-        others, done.factor, done.inverse, done.shadow, done.centre, done.whole, spread, excess
-    )
+        others, done.factor, done.inverse, done.shadow, done.centre, done.whole, spread, excess,
+        done.leans, done.lean,
+    )  # fmt: skip
 
 
 @njit(cache=True, inline="always")

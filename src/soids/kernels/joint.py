@@ -23,7 +23,7 @@ from soids.kernels.elimination import (
     without,
 )
 from soids.kernels.mirror import mirror
-from soids.kernels.normal import invert_mass, least_log_mass, log_mass
+from soids.kernels.normal import invert_twin_mass, least_log_mass, log_twin_mass, share_of
 
 EXCHANGED = 3  # features at once, at most
 ANGLES = 7  # tried on an ellipse, at most
@@ -124,7 +124,7 @@ def turn(values, centre, others, radius, uniforms):
 
 
 @njit(cache=True)
-def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals):
+def exchange(theta, done, power, radius, gram, slab_precision, uniforms, sides, normals):
     """Take a few active coordinates out, put as many back and redraw all values.
 
     Every candidate is weighed with all values integrated out, so a support that explains much
@@ -147,28 +147,30 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, normals
         weigh_candidates(left, n - 1, masses)
         if pick(masses, uniforms[1 + EXCHANGED]) == done.active[place]:
             return
-    rest, out = n - count, np.empty(count, dtype=np.int64)
+    rest, out, leans = n - count, np.empty(count, dtype=np.int64), np.empty(count)
     for k in range(count):
         place = min(int(uniforms[1 + k] * (n - k)), n - k - 1)
         out[k] = done.active[place]
-        drop(done, n - k, place)
+        leans[k] = drop(done, n - k, place)
     if is_replaced(done, out[0]):
         return
     weigh_candidates(done, rest, masses)
     entering = pick(masses, uniforms[1 + EXCHANGED])
+    lean = draw_lean(done, entering, sides[0])
     for k in range(1, count):  # the way back
-        join(done, rest + k - 1, out[k - 1], power, gram)
+        join(done, rest + k - 1, out[k - 1], leans[k - 1], power, gram)
         if is_replaced(done, out[k]):
             return
         gained -= weigh_candidates(done, rest + k, masses)
     for k in range(count - 1, 0, -1):
         drop(done, rest + k, rest + k - 1)
-    join(done, rest, entering, power, gram)
+    join(done, rest, entering, lean, power, gram)
     for k in range(1, count):
         gained += weigh_candidates(done, rest + k, masses)
         if gained == -math.inf:  # the data pin no other feature beside those
             return
-        join(done, rest + k, pick(masses, uniforms[1 + EXCHANGED + k]), power, gram)
+        entering = pick(masses, uniforms[1 + EXCHANGED + k])
+        join(done, rest + k, entering, draw_lean(done, entering, sides[k]), power, gram)
     if gained < 0.0 and uniforms[1 + 2 * EXCHANGED] >= math.exp(gained):
         return
     values = done.centre[:n] + normals[:n]
@@ -193,9 +195,9 @@ def weigh_candidates(done, n, masses):
 
     Returns the log of all masses together. Roots in place of logarithms, several at once.
     """
-    scores, roots = np.empty(masses.size), np.empty(masses.size)
+    scores, roots, lean = np.empty(masses.size), np.empty(masses.size), done.lean
     for i in range(masses.size):
-        spread, excess = done.spread[i], done.excess[i]
+        spread, excess = done.spread[i], abs(done.excess[i]) + lean  # the larger bump, if two
         pinned = spread > PINNED * done.whole[i]
         spread = spread if pinned else 1.0
         scores[i] = 0.5 * excess * excess / spread if pinned else -math.inf
@@ -208,7 +210,20 @@ def weigh_candidates(done, n, masses):
     write_shares(scores, 1.0, top, masses)
     for i in range(masses.size):
         masses[i] /= roots[i]
+    if lean > 0.0:  # and the smaller one
+        for i in range(masses.size):
+            if masses[i] > 0.0:
+                masses[i] *= 1.0 + math.exp(-2.0 * lean * abs(done.excess[i]) / done.spread[i])
     return top + math.log(total(masses))
+
+
+@njit(cache=True)
+def draw_lean(done, i, uniform):
+    """To which side a feature leans that is to enter beside the eliminated ones, its value
+    integrated out.
+    """
+    upwards = share_of(2.0 * done.lean * done.excess[i] / done.spread[i])
+    return done.lean if uniform < upwards else -done.lean
 
 
 @njit(cache=True)
@@ -232,7 +247,8 @@ def widest(theta, done):
     for i in range(theta.size):
         enters = theta[i] == 0.0 and done.spread[i] > PINNED * done.whole[i]
         negated[i] = -done.spread[i] if enters else -math.inf
-    return HALF_LOG_2PI - 0.5 * math.log(max(-highest(negated), 1e-300))
+    bumps = math.log(2.0) if done.lean > 0.0 else 0.0
+    return bumps + HALF_LOG_2PI - 0.5 * math.log(max(-highest(negated), 1e-300))
 
 
 @njit(cache=True)
@@ -284,7 +300,7 @@ def glide(
     change, at a cost of their number times d. The more others there are, the fewer coordinates try:
     a try never changes how many others there are, so the law is kept.
     """
-    n = np.count_nonzero(theta)
+    n, lean = np.count_nonzero(theta), done.lean
     way = np.empty(log_odds.size)
     width = widest(theta, done)
     for j in range(theta.size):
@@ -299,7 +315,7 @@ def glide(
             if n == log_odds.size:
                 continue
             height = LOG_RARE - log_odds[n] + volume - width  # up to which all odds are below RARE
-            if u > RARE and 0.5 * slope * slope < height * precision:
+            if u > RARE and 0.5 * (abs(slope) + lean) ** 2 < height * precision:
                 continue
         else:
             if n <= floor:
@@ -308,17 +324,17 @@ def glide(
                 own += 1
             mean, spread = marginal(done, n, own)
             precision = 1.0 / spread
-            slope = precision * mean
+            slope = precision * mean - done.leans[j]
         # A feature that the others all but replace may neither enter nor leave this way.
         if precision <= PINNED * done.whole[j]:
             continue
         price = log_odds[rest] - volume
-        odds = price + HALF_LOG_2PI + 0.5 * (slope * slope / precision - math.log(precision))
+        odds = price + log_twin_mass(slope, lean, precision, -math.inf, math.inf)
         if old == 0.0 and odds < math.log(u + 1e-300):
             continue
         if own >= 0 and odds > 0.0:
             # If the ball holds zero it holds the way from there to here, and its mass is enough.
-            least = price + least_log_mass(slope, precision, old)
+            least = price + least_log_mass(slope + done.leans[j], precision, old)
             if least > 0.0 and u < 1.0 - math.exp(-least):
                 continue
         answer(way, done, n, j, own, precision)
@@ -328,12 +344,14 @@ def glide(
             low, high = min(low, old), max(high, old)  # on the rim, rounding may shut it out
             if not low < high:
                 continue
-            odds = price + log_mass(slope, precision, low, high)
+            odds = price + log_twin_mass(slope, lean, precision, low, high)
         share = share_inside(odds, old != 0.0, eager) if rest >= floor else 1.0
         enters = u < share
         if enters == (old != 0.0):
             continue  # it stays; values are drawn anew by other moves, all at once
-        new = invert_mass(slope, precision, low, high, u / share) if enters else 0.0
+        new, side = 0.0, 0.0
+        if enters:
+            new, side = invert_twin_mass(slope, lean, precision, low, high, u / share)
         length = abs(new) - abs(old)
         for a in range(n):
             length += abs(theta[done.active[a]] + (new - old) * way[a])
@@ -341,7 +359,7 @@ def glide(
             continue
         theta[j] = new
         if enters:
-            join(done, n, j, power, gram)
+            join(done, n, j, side, power, gram)
             if not (surely_pinned(done, n + 1) or is_pinned(theta, power, gram, slab_precision)):
                 drop(done, n + 1, n)
                 theta[j] = 0.0

@@ -19,7 +19,7 @@ from soids.kernels.elimination import (
     solve_back,
     solve_forward,
 )
-from soids.kernels.joint import HALF_LOG_2PI, is_replaced, weigh_arms, weigh_candidates
+from soids.kernels.joint import HALF_LOG_2PI, draw_lean, is_replaced, weigh_arms, weigh_candidates
 from soids.kernels.normal import invert_mass, log_mass
 
 DRAWN = 7  # uniforms that a leap takes
@@ -28,7 +28,7 @@ DRAWN = 7  # uniforms that a leap takes
 @njit(cache=True)
 def leap(
     theta, active, factor, scores, whitened, power, radius, gram, slab_precision, moment, slopes,
-    columns, first, last, tilt, uniforms, normals,
+    leans, lean, columns, first, last, tilt, uniforms, sides, normals,
 ):  # fmt: skip
     """Exchange two features, the arm of one menu and all values; returns the arm, or -1 if not.
 
@@ -38,33 +38,37 @@ def leap(
     slopes are of the present support, by ``weigh_arms``. A single feature is drawn as a partner is.
     """
     n = active.size
-    done, masses = eliminate(theta, n, power, gram, slab_precision, moment), np.empty(theta.size)
+    done = eliminate(theta, n, power, gram, slab_precision, moment, leans, lean)
+    masses = np.empty(theta.size)
     place = min(int(uniforms[0] * n), n - 1)
     former, second = -1, done.active[place]
-    drop(done, n, place)
-    blind = -1
+    second_lean = drop(done, n, place)
+    blind, blind_lean = -1, lean if sides[0] < 0.5 else -lean
     if n > 1:
         place = min(int(uniforms[1] * (n - 1)), n - 2)
         former = done.active[place]
-        drop(done, n - 1, place)
+        former_lean = drop(done, n - 1, place)
         mark_candidates(done, n - 2, masses)
         if masses[former] == 0.0:  # there would be no way back
             return -1
         blind = pick(masses, uniforms[2])
-        join(done, n - 2, former, power, gram)
+        join(done, n - 2, former, former_lean, power, gram)
     if is_replaced(done, second):
         return -1
-    gained = log_weight(done, second) - weigh_candidates(done, n - 1, masses)
+    gained = log_weight(done, second, second_lean) - weigh_candidates(done, n - 1, masses)
     if n > 1:
         drop(done, n - 1, n - 2)
-        join(done, n - 2, blind, power, gram)
+        join(done, n - 2, blind, blind_lean, power, gram)
     all_masses = weigh_candidates(done, n - 1, masses)
     if all_masses == -math.inf:  # the data pin no other feature beside those
         return -1
     partner = pick(masses, uniforms[3])
     if (blind == former and partner == second) or (blind == second and partner == former):
         return -1
-    gained += all_masses - log_weight(done, partner)
+    partner_lean = draw_lean(done, partner, sides[1])
+    gained += all_masses - log_weight(done, partner, partner_lean)
+    new_leans = done.leans
+    new_leans[partner] = partner_lean
     # Sorted, as the present support is: what depends on a support must not depend on its order.
     entered = done.active.copy()
     entered[n - 1] = partner
@@ -74,11 +78,13 @@ def leap(
         return -1
     for a in range(n):
         gained += math.log(factor[a, a] / new_factor[a, a])
-    others, new_whitened = weigh_arms(entered, new_factor, slopes, columns, first, last, tilt)
+    others, new_whitened = weigh_arms(
+        entered, new_factor, slopes + new_leans, columns, first, last, tilt
+    )
     rise, scores = np.zeros(n), scores.copy()
     if radius < math.inf:
-        rise = cut_off(entered, new_factor, moment, radius, others, new_whitened)
-        cut_off(active, factor, moment, radius, scores, whitened)
+        rise = cut_off(entered, new_factor, moment + new_leans, radius, others, new_whitened)
+        cut_off(active, factor, moment + leans, radius, scores, whitened)
     gained += log_sum(others) - log_sum(scores)
     if not gained >= 0.0 and not uniforms[4] < math.exp(gained):
         return -1
@@ -94,6 +100,7 @@ def leap(
         return -1
     theta[:] = 0.0
     theta[entered] = values
+    leans[:] = new_leans
     return arm
 
 
@@ -142,6 +149,9 @@ def mark_candidates(done, n, masses):
 
 
 @njit(cache=True)
-def log_weight(done, i):
-    """The log mass of a feature beside the eliminated ones, its value integrated out."""
-    return 0.5 * (done.excess[i] * done.excess[i] / done.spread[i] - math.log(done.spread[i]))
+def log_weight(done, i, lean):
+    """The log mass of a feature that leans so much beside the eliminated ones, its value integrated
+    out.
+    """
+    excess = done.excess[i] + lean
+    return 0.5 * (excess * excess / done.spread[i] - math.log(done.spread[i]))

@@ -143,6 +143,18 @@ def log_mass(slope, precision, low, high):
 
 
 @njit(cache=True)
+def log_twin_mass(slope, lean, precision, low, high):
+    """The logarithm of the mass of two bumps whose slopes are raised and lowered by the lean, or of
+    the single one if that is zero.
+    """
+    if lean == 0.0:
+        return log_mass(slope, precision, low, high)
+    up = log_mass(slope + lean, precision, low, high)
+    down = log_mass(slope - lean, precision, low, high)
+    return max(up, down) + math.log1p(math.exp(-abs(up - down)))
+
+
+@njit(cache=True)
 def least_log_mass(slope, precision, value):
     """A lower bound on the log mass of the bump between zero and a value, without error functions.
 
@@ -171,3 +183,29 @@ def invert_mass(slope, precision, low, high, share):
     if split < left:
         return mode - invert_decay(0.0, precision, mode - low, 1.0 - split / left)
     return mode + invert_decay(0.0, precision, high - mode, (split - left) / right)
+
+
+@njit(cache=True)
+def invert_twin_mass(slope, lean, precision, low, high, share):
+    """A point of two bumps as in ``log_twin_mass``, and the lean of the bump that it is of.
+
+    The first share of the mass is that of the bump which leans upwards.
+    """
+    if lean == 0.0:
+        return invert_mass(slope, precision, low, high, share), 0.0
+    up = log_mass(slope + lean, precision, low, high)
+    down = log_mass(slope - lean, precision, low, high)
+    upwards = share_of(up - down)
+    if share < upwards:
+        return invert_mass(slope + lean, precision, low, high, share / upwards), lean
+    rest = (share - upwards) / share_of(down - up)
+    return invert_mass(slope - lean, precision, low, high, rest), -lean
+
+
+@njit(cache=True)
+def share_of(log_odds):
+    """The probability of what has these log odds."""
+    if log_odds < 0.0:
+        odds = math.exp(log_odds)
+        return odds / (1.0 + odds)
+    return 1.0 / (1.0 + math.exp(-log_odds))

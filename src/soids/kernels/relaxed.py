@@ -103,7 +103,7 @@ def relabel(
             shift(done, n, j, -old if enters else new - old, field, power, gram)
             if enters:
                 see(done, n, j, field, slab_precision)
-                join(done, n, j, power, gram)
+                join(done, n, j, 0.0, power, gram)
         label[j], n = enters, rest + enters
     return n
 
@@ -137,10 +137,11 @@ def sweep_rows(
         arms = np.empty(tilts.size, dtype=np.int64)
         draw_arms(rewards[m], starts, tilts, columns, arm_uniforms[m], arms, pull)
         field = fields(np.where(label, 0.0, theta), power, gram, power * moment - drift + pull)
-        done, n = eliminate(np.zeros(d), d, power, gram, slab_precision, field), 0
+        nothing, n = np.zeros(d), 0
+        done = eliminate(nothing, d, power, gram, slab_precision, field, nothing, 0.0)
         for j in np.flatnonzero(label):
             see(done, n, j, field, slab_precision)
-            join(done, n, j, power, gram)
+            join(done, n, j, 0.0, power, gram)
             n += 1
         n = relabel(
             theta, label, field, done, n, power, gram, slab_precision, spike_scale, log_odds,

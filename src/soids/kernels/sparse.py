@@ -23,6 +23,7 @@ from soids.kernels.draws import draw_arms, highest, pick, write_shares
 from soids.kernels.elimination import eliminate, precision_factor, support
 from soids.kernels.gram import Rows, meet, opened
 from soids.kernels.joint import (
+    EXCHANGED,
     HALF_LOG_2PI,
     LOG_RARE,
     RARE,
@@ -34,7 +35,7 @@ from soids.kernels.joint import (
     weigh_arms,
 )
 from soids.kernels.leap import DRAWN, leap
-from soids.kernels.normal import invert_mass, least_log_mass, log_mass
+from soids.kernels.normal import invert_twin_mass, least_log_mass, log_twin_mass, share_of
 from soids.kernels.rewards import add_shares
 from soids.kernels.rows import by_rows
 
@@ -52,6 +53,7 @@ class Stage(NamedTuple):
     floor: int  # the smallest support
     slab_precision: float
     uniform_in_ball: bool
+    lean: float  # by which the slab raises slopes, or lowers them; zero if it has one bump
 
 
 class Pace(NamedTuple):
@@ -84,9 +86,11 @@ class Luck(NamedTuple):
     exchanges: Bools  # (M,)  whether there is a swap or an exchange
     supports: Floats  # (M, 2 * EXCHANGED + 2)  of a swap or an exchange
     exchange_normals: Floats  # (M, s)
+    sides: Floats  # (M, n + LEANING)  to which side active features lean, and what enters
 
 
 TURNING = 2 + DRAWN  # where the angles begin, after menu, arm and leap
+LEANING = 2 + EXCHANGED  # features that enter at once and lean: by a leap, by an exchange
 PASSES = 30  # over features and actions, or so, that all moves of one particle make
 LEAPS = 0.1  # of the sweeps that draw arm and values anew
 REDRAWN = 0.25  # of the flips that keep a feature: enough where the data pin no values
@@ -107,8 +111,8 @@ def bump_bound(slope, precision, slack):
 
 @njit(cache=True)
 def flip(
-    theta, field, power, radius, volume, gram, slab_precision, half_logs, log_odds, floor, eager,
-    uniforms,
+    theta, field, power, radius, volume, gram, slab_precision, lean, half_logs, log_odds, floor,
+    eager, uniforms,
 ):  # fmt: skip
     """Decide by its conditional, an atom and a cut Gaussian, whether each coordinate is zero.
 
@@ -133,22 +137,24 @@ def flip(
         share = 1.0
         if rest >= floor:
             if old == 0.0 and precision > 0.0:
-                squeeze = odds + 0.5 * slope * slope / precision + half_logs[j]
+                steepest = abs(slope) + lean
+                squeeze = odds + 0.5 * steepest * steepest / precision + half_logs[j]
                 if squeeze < LOG_RARE and u > RARE:
                     continue
                 if squeeze < math.log(u + 1e-300):
                     continue
-            least = odds + least_log_mass(slope, precision, old)  # of nothing if it is zero
+            # Of the bump on its own side; of nothing if it is zero.
+            least = odds + least_log_mass(slope + math.copysign(lean, old), precision, old)
             if REDRAWN <= u < 1.0 - RARE and least > -LOG_RARE:
                 continue
-            mass = log_mass(slope, precision, -slack, slack)
+            mass = log_twin_mass(slope, lean, precision, -slack, slack)
             share = share_inside(odds + mass, old != 0.0, eager)
         new = 0.0
         if old == 0.0:
             if u < share:
-                new = invert_mass(slope, precision, -slack, slack, u / share)
+                new, _ = invert_twin_mass(slope, lean, precision, -slack, slack, u / share)
         elif u < REDRAWN * share:
-            new = invert_mass(slope, precision, -slack, slack, u / (REDRAWN * share))
+            new, _ = invert_twin_mass(slope, lean, precision, -slack, slack, u / (REDRAWN * share))
         elif u < share:  # it stays, and mostly keeps its value: rearm draws those that data pin
             continue
         if new != old:
@@ -162,7 +168,7 @@ def flip(
 
 
 @njit(cache=True)
-def swap(theta, field, power, radius, gram, slab_precision, uniforms):
+def swap(theta, field, power, radius, gram, slab_precision, lean, uniforms):
     """Take one active coordinate out and put one back: that which explains what is left.
 
     The field is left without either.
@@ -183,7 +189,7 @@ def swap(theta, field, power, radius, gram, slab_precision, uniforms):
     heights, widths, masses = np.empty(d), np.empty(d), np.empty(d)
     for i in range(d):
         precision = power * diagonal[i] + slab_precision
-        heights[i], widths[i] = bump_bound(field[i], precision, slack)
+        heights[i], widths[i] = bump_bound(abs(field[i]) + lean, precision, slack)
     for j in support(theta):
         heights[j] = -math.inf
     write_shares(heights, 1.0, highest(heights), masses)
@@ -193,15 +199,26 @@ def swap(theta, field, power, radius, gram, slab_precision, uniforms):
     # The bounds proposed, the masses decide: an independence step whose ratio is mass over bound.
     precision_new = power * diagonal[chosen] + slab_precision
     precision_old = power * diagonal[out] + slab_precision
-    excess = log_mass(field[chosen], precision_new, -slack, slack) - heights[chosen]
-    excess -= log_mass(field[out], precision_old, -slack, slack) - heights[out]
+    excess = log_twin_mass(field[chosen], lean, precision_new, -slack, slack) - heights[chosen]
+    excess -= log_twin_mass(field[out], lean, precision_old, -slack, slack) - heights[out]
     excess += math.log(widths[out] / widths[chosen])
     new = old
     if excess >= 0.0 or uniforms[2] < math.exp(excess):
-        new = invert_mass(field[chosen], precision_new, -slack, slack, uniforms[3])
+        new, _ = invert_twin_mass(field[chosen], lean, precision_new, -slack, slack, uniforms[3])
     else:
         chosen = out
     theta[chosen] = new
+
+
+@njit(cache=True)
+def draw_leans(theta, active, lean, uniforms):
+    """What the bump that each active value is of adds to its slope, drawn given the value."""
+    leans = np.zeros(theta.size)
+    if lean > 0.0:
+        for a in range(active.size):
+            upwards = uniforms[a] < share_of(2.0 * lean * theta[active[a]])
+            leans[active[a]] = lean if upwards else -lean
+    return leans
 
 
 @njit(cache=True)
@@ -230,6 +247,8 @@ def sweep(
     # The smallest precision has the largest bump, so one table bounds all particles.
     least = powers.min() * stage.gram.diagonal + stage.slab_precision
     half_logs = HALF_LOG_2PI - 0.5 * np.log(np.maximum(least, 1e-300))
+    if stage.lean > 0.0:
+        half_logs += math.log(2.0)
     cost = PASSES * sum(stage.columns.shape)
     by_rows(
         sweep_rows, cost, len(thetas), thetas, rewards, radii, powers, half_logs, stage, luck,
@@ -244,6 +263,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
     gram = opened(stage.gram, start, stop, len(thetas))
     columns, starts, tilts = stage.columns, stage.starts, stage.tilts
     log_odds, floor, slab_precision = stage.log_odds, stage.floor, stage.slab_precision
+    lean = stage.lean
     for m in range(start, stop):
         theta, power, radius = thetas[m], powers[m], radii[m]
         volume = math.log(2.0 * radius) if stage.uniform_in_ball else 0.0
@@ -253,6 +273,8 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
         slopes = power * stage.moment - stage.drift + pull
         active = support(theta)
         factor, pinned = precision_factor(active, power, gram, slab_precision)
+        leans = draw_leans(theta, active, lean, luck.sides[m])
+        sides = luck.sides[m, luck.sides.shape[1] - LEANING :]
         if active.size > 0 and pinned and luck.redraws[m]:
             menu = min(int(luck.values[m, 0] * tilts.size), tilts.size - 1)
             first, last, arm, tilt = 0, 0, 0, 0.0  # without a pull there is but one arm
@@ -261,13 +283,15 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
             if tilt > 0.0:
                 arm = arms[menu] - first
                 slopes -= tilt * columns[:, first + arm]
-            scores, whitened = weigh_arms(active, factor, slopes, columns, first, last, tilt)
+            scores, whitened = weigh_arms(
+                active, factor, slopes + leans, columns, first, last, tilt
+            )
             chosen = -1
             if luck.coins[m, 2] < LEAPS:
                 chosen = leap(
                     theta, active, factor, scores, whitened, power, radius, gram, slab_precision,
-                    power * stage.moment, slopes, columns, first, last, tilt,
-                    luck.values[m, 2:TURNING], luck.normals[m, 1],
+                    power * stage.moment, slopes, leans, lean, columns, first, last, tilt,
+                    luck.values[m, 2:TURNING], sides[:2], luck.normals[m, 1],
                 )  # fmt: skip
             if chosen < 0:  # which never depends on the values or this arm: rearm may follow
                 chosen = rearm(
@@ -277,10 +301,10 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
             if tilt > 0.0:
                 slopes += tilt * columns[:, first + chosen]
         elif active.size > 0 and pinned:
-            reflect(theta, active, factor, radius, slopes)
+            reflect(theta, active, factor, radius, slopes + leans)
         joint = luck.coins[m, 0] < pace.joint
         if joint and pinned:
-            done = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes)
+            done = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes, leans, lean)
             for k in range(0, luck.flips.shape[1], theta.size):
                 glide(
                     theta, done, power, radius, volume, gram, slab_precision, log_odds, floor,
@@ -289,14 +313,14 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
             if luck.exchanges[m]:
                 exchange(
                     theta, done, power, radius, gram, slab_precision, luck.supports[m],
-                    luck.exchange_normals[m],
+                    sides[2:], luck.exchange_normals[m],
                 )  # fmt: skip
         if not joint:
             field = fields(theta, power, gram, slopes)
             flip(
-                theta, field, power, radius, volume, gram, slab_precision, half_logs,
+                theta, field, power, radius, volume, gram, slab_precision, lean, half_logs,
                 log_odds, floor, pace.eager, luck.flips[m],
             )  # fmt: skip
             if luck.exchanges[m]:
-                swap(theta, field, power, radius, gram, slab_precision, luck.supports[m])
+                swap(theta, field, power, radius, gram, slab_precision, lean, luck.supports[m])
         rate_actions(theta, columns, rewards[m])

@@ -26,7 +26,7 @@ def posterior_called(text: str, dimension: int, **told: Any) -> Any:
     """The posterior of this name, with settings of its own in brackets, told what the policy was.
 
     >>> posterior_called("spike_slab(slab_variance = 0.5)", 3, sparsity=1)
-    SpikeSlab(dimension=3, sparsity=1, radius=None, noise=None, slab_variance=0.5, alike=False)
+    SpikeSlab(dimension=3, sparsity=1, radius=None, noise=None, slab_variance=0.5, spread=None)
     """
     name, bracket, inside = (part.strip() for part in text.partition("("))
     if name not in POSTERIORS:

@@ -5,7 +5,7 @@ from scipy.special import gammaln
 
 from soids.arrays import Bools, Floats
 from soids.kernels.weights import normalised
-from soids.posteriors.prior import Prior
+from soids.posteriors.prior import Prior, log_slab_scale
 
 
 def slabs_and_spikes(
@@ -13,7 +13,7 @@ def slabs_and_spikes(
 ) -> tuple[Floats, Bools]:
     """Draws of parameters and labels from a prior with slabs, its ball left out."""
     sizes = np.arange(len(prior.log_odds) + 1)
-    log_peaks = 0.5 * np.log(prior.slab_precision / (2.0 * np.pi))
+    log_peaks = log_slab_scale(prior.slab_precision, prior.slab_centre)
     if prior.spike_scale > 0.0:
         log_peaks += np.log(2.0 * prior.spike_scale)
     log_choices = gammaln(dimension + 1) - gammaln(sizes + 1) - gammaln(dimension - sizes + 1)
@@ -22,6 +22,8 @@ def slabs_and_spikes(
     ranks = rng.random((particles, dimension)).argsort(axis=1).argsort(axis=1)
     included = ranks < drawn[:, None]
     slab = rng.standard_normal((particles, dimension)) / prior.slab_precision**0.5
+    if prior.slab_centre > 0.0:
+        slab += prior.slab_centre * rng.choice([-1.0, 1.0], slab.shape)
     spike = prior.spike_scale * rng.laplace(size=(particles, dimension))
     return np.where(included, slab, spike), included
 

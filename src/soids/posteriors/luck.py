@@ -24,6 +24,9 @@ def luck_for(
     coins = rng.random((size, 3))
     redraws = coins[:, 1] < pace.redrawn
     active = int(np.count_nonzero(thetas, axis=1).max())
+    sides = np.zeros((size, sparse.LEANING))
+    if target.prior.slab_centre > 0.0:
+        sides = rng.random((size, active + sparse.LEANING))
     return sparse.Luck(
         coins=coins,
         arms=arms,
@@ -34,6 +37,7 @@ def luck_for(
         exchanges=exchanges,
         supports=drawn(rng.random, exchanges, 2 * EXCHANGED + 2),
         exchange_normals=exchange_normals,
+        sides=sides,
     )
 
 

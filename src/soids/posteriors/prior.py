@@ -2,7 +2,7 @@
 
 A support of size k is grown by one coordinate at the price ``log_odds[k]``; which coordinates are
 in it never matters. Given the support, the active coordinates are uniform on an l1 ball or
-Gaussian, the others zero or Laplace.
+Gaussian, about zero or about two values of either sign, the others zero or Laplace.
 """
 
 import math
@@ -47,10 +47,16 @@ class Prior(NamedTuple):
     smallest: int = 1
     slab_precision: float = 0.0  # zero: uniform on the ball
     spike_scale: float = 0.0  # zero: exact zeros
+    slab_centre: float = 0.0  # half of the slab lies about it, half about its negative
 
     @property
     def uniform_in_ball(self) -> bool:
         return self.slab_precision == 0.0
+
+    @property
+    def lean(self) -> float:
+        """By how much the two halves of the slab raise and lower the slope of a log density."""
+        return self.slab_centre * self.slab_precision
 
     def log_sizes(self) -> Floats:  # (largest size + 1,)
         """Log prior weight of one support of each size."""
@@ -68,6 +74,14 @@ class Prior(NamedTuple):
             return 0.0
         law = self.log_size_law(dimension)
         return float(logsumexp(law[: self.largest]) - logsumexp(law))
+
+
+def log_slab_scale(precision: float, centre: float = 0.0) -> float:
+    """What a slab's log density has besides ``-precision * x**2 / 2`` and, if its two halves lie
+    about a centre, the log of ``exp(lean * x) + exp(-lean * x)``.
+    """
+    scale = 0.5 * math.log(precision / (2.0 * math.pi))
+    return scale - (math.log(2.0) + 0.5 * precision * centre**2 if centre > 0.0 else 0.0)
 
 
 def check_told(posterior: Any) -> None:

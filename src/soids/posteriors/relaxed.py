@@ -8,7 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from soids.evidence import Evidence
-from soids.posteriors.prior import Prior, Span, binomial_odds, check_told, noise_level, unit
+from soids.posteriors.prior import (
+    Prior,
+    Span,
+    binomial_odds,
+    check_told,
+    log_slab_scale,
+    noise_level,
+    unit,
+)
 from soids.posteriors.smc import Cloud, follow
 from soids.posteriors.target import Tuning
 
@@ -42,7 +50,7 @@ class Relaxed:
     def prior(self, evidence: Evidence) -> Prior:
         """The prior, with what is not told as vague as the rewards' scale allows."""
         variance, spike_scale = self.scales(evidence)
-        peaks = math.log(2.0 * spike_scale) - 0.5 * math.log(2.0 * math.pi * variance)
+        peaks = math.log(2.0 * spike_scale) + log_slab_scale(1.0 / variance)
         return Prior(
             binomial_odds(self.dimension, self.sparsity) + peaks,
             largest=self.dimension,

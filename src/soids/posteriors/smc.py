@@ -18,7 +18,7 @@ from soids.arrays import Bools, Floats, Ints
 from soids.evidence import Evidence, Menu
 from soids.gram import Gram
 from soids.kernels import relaxed, sparse
-from soids.kernels.density import fits, optimism
+from soids.kernels.density import fits, optimism, twins
 from soids.kernels.rewards import all_rewards, best_rewards, taken
 from soids.kernels.weights import effective_share, normalised, sizes
 from soids.particles import Particles
@@ -182,6 +182,8 @@ def evaluated(cloud: Cloud) -> Cloud:
         slab = np.where(included, thetas, 0.0) if prior.spike_scale > 0.0 else thetas
         log_density += prior.log_sizes()[counts]
         log_density -= 0.5 * prior.slab_precision * np.einsum("md,md->m", slab, slab)
+        if prior.slab_centre > 0.0:
+            log_density += twins(thetas, prior.lean)
     if prior.spike_scale > 0.0:
         spread = np.abs(np.where(included, 0.0, thetas)).sum(axis=1)
         log_density -= spread / prior.spike_scale + thetas.shape[1] * np.log(prior.spike_scale)
@@ -269,7 +271,9 @@ def swept(
             coordinate_uniforms, arm_uniforms, rng.random((size, 2)), slab_normals,
         )  # fmt: skip
     else:
-        rules = (prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball)
+        rules = (
+            prior.log_odds, prior.smallest, prior.slab_precision, prior.uniform_in_ball, prior.lean
+        )  # fmt: skip
         luck = luck_for(cloud.thetas, target, pace, rng)
         gram = target.gram.roomy(cloud.thetas)
         thetas, rewards = sparse.sweep(

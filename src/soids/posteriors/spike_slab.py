@@ -9,9 +9,20 @@ import numpy as np
 
 from soids.arrays import SMALLEST, Floats, as_number
 from soids.evidence import Evidence
-from soids.posteriors.prior import Prior, Span, ball, binomial_odds, check_told, noise_level, unit
+from soids.posteriors.prior import (
+    Prior,
+    Span,
+    ball,
+    binomial_odds,
+    check_told,
+    log_slab_scale,
+    noise_level,
+    unit,
+)
 from soids.posteriors.smc import Cloud, follow
 from soids.posteriors.target import Tuning
+
+NARROWEST = 0.05  # spread: beyond, moves hardly find from one value to another
 
 
 @dataclass(frozen=True)
@@ -20,8 +31,9 @@ class SpikeSlab:
 
     The product of these is restricted to the l1 ball. ``radius=math.inf`` lifts the restriction, at
     the price of a runaway mode (docs/sampler.md). Told the sparsity, no support is larger than ten
-    times that and fifty: such are next to impossible, and need much room. Values that are ``alike``
-    have a slab variance of ``(R / s)**2``: s of that size just fill the ball.
+    times that and fifty: such are next to impossible, and need much room. With a ``spread``, all
+    values are about as large: N(R / s, (spread * R / s)**2), or its mirror image, in place of
+    the slab, as s values of that size just fill the ball.
     """
 
     heeds_radius: ClassVar[bool] = True
@@ -31,23 +43,23 @@ class SpikeSlab:
     radius: float | None = None
     noise: float | None = None
     slab_variance: float | None = None  # or ten times the noise variance, as the paper has it
-    alike: bool = False
+    spread: float | None = None  # of values that are alike, as a share of their size
 
     def __post_init__(self) -> None:
         check_told(self)
-        if not isinstance(self.alike, bool):
-            raise ValueError(f"alike must be true or false, got {self.alike!r}")
-        if not self.alike:
+        if self.spread is None:
             return
+        as_number(self.spread, "spread", NARROWEST)
         if self.sparsity is None or self.radius is None or self.radius == math.inf:
             raise ValueError(
-                "values can be alike only where sparsity and a finite radius are told, got "
-                f"sparsity {self.sparsity} and radius {self.radius}"
+                "values have a spread only where sparsity and a finite radius say how large they "
+                f"are, got sparsity {self.sparsity} and radius {self.radius}"
             )
-        as_number(self.radius / self.sparsity, "radius over sparsity", SMALLEST)
+        deviation = self.spread * self.radius / self.sparsity
+        as_number(deviation, "spread times radius over sparsity", SMALLEST)
         if self.slab_variance is not None:
             raise ValueError(
-                f"slab_variance must be left out where values are alike, got {self.slab_variance}"
+                f"slab_variance must be left out beside a spread, got {self.slab_variance}"
             )
 
     @cached_property
@@ -56,24 +68,26 @@ class SpikeSlab:
         odds = binomial_odds(self.dimension, self.sparsity)
         return odds if self.sparsity is None else odds[: 50 + 10 * self.sparsity]
 
-    def _variance(self, evidence: Evidence) -> float:
-        if self.alike and self.radius is not None and self.sparsity is not None:
-            return (self.radius / self.sparsity) ** 2
-        return self.slab_variance or 10.0 * unit(self.noise, evidence) ** 2
+    def _slab(self, evidence: Evidence) -> tuple[float, float]:
+        """Centre and variance of the slab."""
+        if self.spread is None or self.radius is None or self.sparsity is None:
+            return 0.0, self.slab_variance or 10.0 * unit(self.noise, evidence) ** 2
+        centre = self.radius / self.sparsity
+        return centre, (self.spread * centre) ** 2
 
     def prior(self, evidence: Evidence) -> Prior:
         """The prior, with what is not told as vague as the rewards' scale allows."""
-        variance = self._variance(evidence)
-        peak = -0.5 * math.log(2.0 * math.pi * variance)
+        centre, variance = self._slab(evidence)
         # Not knowing the radius, take the largest: the slab keeps parameters small by itself.
         high = ball(self.radius, evidence).high
         return Prior(
-            self.log_odds + peak,
+            self.log_odds + log_slab_scale(1.0 / variance, centre),
             largest=len(self.log_odds),
             radius=Span(high, high),
             noise=noise_level(self.noise, evidence),
             smallest=0,
             slab_precision=1.0 / variance,
+            slab_centre=centre,
         )
 
     def update(
