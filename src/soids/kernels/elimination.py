@@ -32,6 +32,7 @@ class Elimination(NamedTuple):
     excess: Floats  # (d,)  slope of each feature, with the active ones eliminated
     leans: Floats  # (d,)  what the prior adds to the slope of each active feature, else zero
     lean: float  # how much that is, up or down
+    pinned: bool  # whether the data pin the features it began with; if not, it did not begin
 
 
 @njit(cache=True)
@@ -77,16 +78,12 @@ def is_pinned(theta, power, gram, slab_precision):
 
 
 @njit(cache=True)
-def surely_pinned(done, n):
-    """Whether the n eliminated features must be pinned.
+def surely_pinned(done, n, variances):
+    """Whether the n eliminated features, whose values have these variances, must be pinned.
 
     Whatever the order, a feature is left the more of its precision the fewer come before it: if
     enough is left beside all others, it is pinned. No answer is no answer: ask ``is_pinned``.
     """
-    variances, inverse = np.zeros(n), done.inverse
-    for b in range(n):
-        for a in range(b + 1):
-            variances[a] += inverse[b, a] * inverse[b, a]
     sure = True
     for a in range(n):  # rounding is far below that
         sure &= variances[a] * done.whole[done.active[a]] < 0.1 / PINNED
@@ -95,7 +92,7 @@ def surely_pinned(done, n):
 
 @njit(cache=True)
 def eliminate(theta, room, power, gram, slab_precision, slopes, leans, lean):
-    """Eliminate the active features, which the data must pin."""
+    """Eliminate the active features, if the data pin them."""
     d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
     active, centre, shadow = np.empty(room, np.int64), np.empty(room), np.empty((room, d))
     factor, inverse = np.empty((room, room)), np.empty((room, room))
@@ -103,14 +100,20 @@ def eliminate(theta, room, power, gram, slab_precision, slopes, leans, lean):
     for i in range(d):
         whole[i] = power * diagonal[i] + slab_precision
         spread[i], excess[i] = whole[i], slopes[i] + leans[i]
-    n = 0
+    n, pinned = 0, True
     for j in range(d):
         if theta[j] != 0.0:
+            if spread[j] <= 10.0 * PINNED * whole[j]:  # near the limit one function decides for all
+                pinned = is_pinned(theta, power, gram, slab_precision)
+                if not pinned:
+                    break
             source = rows[slots[j] if slots[j] >= 0 else meet(gram, j)]
             append(active, factor, inverse, shadow, centre, spread, excess, n, j, power, source)
             n += 1
     leans = leans.copy()
-    return Elimination(active, factor, inverse, shadow, centre, whole, spread, excess, leans, lean)
+    return Elimination(
+        active, factor, inverse, shadow, centre, whole, spread, excess, leans, lean, pinned
+    )
 
 
 @njit(cache=True)
@@ -223,7 +226,7 @@ def without(done, n, place):
     excess[done.active[place]] -= done.leans[done.active[place]]
     return Elimination(
         others, done.factor, done.inverse, done.shadow, done.centre, done.whole, spread, excess,
-        done.leans, done.lean,
+        done.leans, done.lean, done.pinned,
     )  # fmt: skip
 
 
@@ -259,3 +262,14 @@ def marginal(done, n, place):
         mean += done.inverse[a, place] * done.centre[a]
         variance += done.inverse[a, place] * done.inverse[a, place]
     return mean, variance
+
+
+@njit(cache=True)
+def write_marginals(done, n, means, variances):
+    """Write mean and variance of each of the n values."""
+    means[:n], variances[:n] = 0.0, 0.0
+    for a in range(n):
+        row, centre = done.inverse[a], done.centre[a]
+        for b in range(a + 1):
+            means[b] += row[b] * centre
+            variances[b] += row[b] * row[b]

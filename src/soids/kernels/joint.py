@@ -15,25 +15,19 @@ from soids.kernels.elimination import (
     drop,
     is_pinned,
     join,
-    marginal,
     solve_back,
     solve_forward,
     subtract,
     surely_pinned,
     without,
+    write_marginals,
 )
 from soids.kernels.mirror import mirror
-from soids.kernels.normal import invert_twin_mass, least_log_mass, log_twin_mass, share_of
+from soids.kernels.normal import share_of
 
 EXCHANGED = 3  # features at once, at most
 ANGLES = 7  # tried on an ellipse, at most
-FREE = 25  # other active features beside which every coordinate glides; beside more, some do
 MIRRORED = 0.75  # of the states: copies of one particle part, and most errors cancel still
-HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
-# A uniform above RARE can only meet a coordinate whose log odds exceed log(RARE): no logarithm
-# needed to see it.
-RARE = 0.05
-LOG_RARE = math.log(RARE)
 
 
 @njit(cache=True)
@@ -91,6 +85,8 @@ def rearm(theta, active, factor, radius, scores, whitened, arm, uniform, normals
 def reflect(theta, active, factor, radius, slopes):
     """Mirror all active values, given the arms, whose pull the slopes hold."""
     n, centre, values = active.size, slopes[active], theta[active]
+    if n == 0:
+        return
     solve_forward(factor, n, centre)
     solve_back(factor, n, centre)
     mirror(values, centre, factor, radius)
@@ -178,8 +174,11 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, sides, 
     new = np.zeros(theta.size)
     for a in range(n):
         new[done.active[a]] = values[a]
-    inside = np.abs(values).sum() <= radius
-    if inside and (surely_pinned(done, n) or is_pinned(new, power, gram, slab_precision)):
+    if np.abs(values).sum() > radius:
+        return
+    means, variances = np.empty(n), np.empty(n)
+    write_marginals(done, n, means, variances)
+    if surely_pinned(done, n, variances) or is_pinned(new, power, gram, slab_precision):
         theta[:] = new
 
 
@@ -224,152 +223,3 @@ def draw_lean(done, i, uniform):
     """
     upwards = share_of(2.0 * done.lean * done.excess[i] / done.spread[i])
     return done.lean if uniform < upwards else -done.lean
-
-
-@njit(cache=True)
-def share_inside(log_odds, inside, eager):
-    """How likely a coordinate is not zero after a flip, given the log odds of its bump.
-
-    Drawn anew it forgets at once whether it was zero before. An eager one changes as often as
-    Metropolis allows.
-    """
-    if not eager:
-        return 1.0 / (1.0 + math.exp(-log_odds))
-    if inside:
-        return 1.0 - math.exp(-max(log_odds, 0.0))
-    return math.exp(min(log_odds, 0.0))
-
-
-@njit(cache=True)
-def widest(theta, done):
-    """The log mass of the widest bump, one of height one, that a feature could enter with."""
-    negated = np.empty(theta.size)
-    for i in range(theta.size):
-        enters = theta[i] == 0.0 and done.spread[i] > PINNED * done.whole[i]
-        negated[i] = -done.spread[i] if enters else -math.inf
-    bumps = math.log(2.0) if done.lean > 0.0 else 0.0
-    return bumps + HALF_LOG_2PI - 0.5 * math.log(max(-highest(negated), 1e-300))
-
-
-@njit(cache=True)
-def answer(way, done, n, j, own, precision):
-    """Write how the n active values answer to a unit of feature ``j``, one of them if ``own`` is a
-    place among them.
-    """
-    inverse = done.inverse
-    way[:n] = 0.0
-    if own < 0:
-        for b in range(n):
-            for a in range(b + 1):
-                way[a] -= inverse[b, a] * done.shadow[b, j]
-        return
-    for b in range(own, n):
-        for a in range(b + 1):
-            way[a] += precision * inverse[b, own] * inverse[b, a]
-    way[own] = 0.0  # it is no other
-
-
-@njit(cache=True)
-def bounds(theta, way, active, n, old, radius):
-    """An interval that holds all ``y`` with ``|y| + sum |others + (y - old) * way| <= radius``.
-
-    The norm is convex, so it lies above its tangents at zero; and few others change their sign
-    between there and the rim.
-    """
-    length, rise = -abs(old), 0.0
-    for a in range(n):
-        value = theta[active[a]] - old * way[a]
-        length += abs(value)
-        rise += way[a] if value > 0.0 else -way[a]
-    room = radius - length
-    low = -room / (1.0 - rise) if rise < 1.0 else -math.inf
-    high = room / (1.0 + rise) if rise > -1.0 else math.inf
-    return low, high
-
-
-@njit(cache=True)
-def glide(
-    theta, done, power, radius, volume, gram, slab_precision, log_odds, floor, eager, uniforms
-):
-    """Flip every coordinate in turn while the other active ones give way, so that the fit is kept.
-
-    With ``way`` the answer of the others to a unit of the new coordinate, ``others - way * value``
-    is kept fixed instead of ``others``; along that line the conditional is again an atom and one
-    Gaussian. What would leave the ball stays as it is. Where much played actions pin each value,
-    this is how to move. ``done`` has eliminated the active features, and does so again when they
-    change, at a cost of their number times d. The more others there are, the fewer coordinates try:
-    a try never changes how many others there are, so the law is kept.
-    """
-    n, lean = np.count_nonzero(theta), done.lean
-    way = np.empty(log_odds.size)
-    width = widest(theta, done)
-    for j in range(theta.size):
-        old, u, own = theta[j], uniforms[j], -1
-        rest = n - (old != 0.0)
-        if rest > FREE:
-            u *= (rest / FREE) ** 2
-            if u >= 1.0:
-                continue
-        if old == 0.0:
-            precision, slope = done.spread[j], done.excess[j]
-            if n == log_odds.size:
-                continue
-            height = LOG_RARE - log_odds[n] + volume - width  # up to which all odds are below RARE
-            if u > RARE and 0.5 * (abs(slope) + lean) ** 2 < height * precision:
-                continue
-        else:
-            if n <= floor:
-                continue
-            while own < 0 or done.active[own] != j:
-                own += 1
-            mean, spread = marginal(done, n, own)
-            precision = 1.0 / spread
-            slope = precision * mean - done.leans[j]
-        # A feature that the others all but replace may neither enter nor leave this way.
-        if precision <= PINNED * done.whole[j]:
-            continue
-        price = log_odds[rest] - volume
-        odds = price + log_twin_mass(slope, lean, precision, -math.inf, math.inf)
-        if old == 0.0 and odds < math.log(u + 1e-300):
-            continue
-        if own >= 0 and odds > 0.0:
-            # If the ball holds zero it holds the way from there to here, and its mass is enough.
-            least = price + least_log_mass(slope + done.leans[j], precision, old)
-            if least > 0.0 and u < 1.0 - math.exp(-least):
-                continue
-        answer(way, done, n, j, own, precision)
-        low, high = -math.inf, math.inf
-        if odds > 0.0 and radius < math.inf:
-            low, high = bounds(theta, way, done.active, n, old, radius)
-            low, high = min(low, old), max(high, old)  # on the rim, rounding may shut it out
-            if not low < high:
-                continue
-            odds = price + log_twin_mass(slope, lean, precision, low, high)
-        share = share_inside(odds, old != 0.0, eager) if rest >= floor else 1.0
-        enters = u < share
-        if enters == (old != 0.0):
-            continue  # it stays; values are drawn anew by other moves, all at once
-        new, side = 0.0, 0.0
-        if enters:
-            new, side = invert_twin_mass(slope, lean, precision, low, high, u / share)
-        length = abs(new) - abs(old)
-        for a in range(n):
-            length += abs(theta[done.active[a]] + (new - old) * way[a])
-        if new == old or not length <= radius:  # a bump may be drawn at zero itself
-            continue
-        theta[j] = new
-        if enters:
-            join(done, n, j, side, power, gram)
-            if not (surely_pinned(done, n + 1) or is_pinned(theta, power, gram, slab_precision)):
-                drop(done, n + 1, n)
-                theta[j] = 0.0
-                continue
-        for a in range(n):
-            if a != own:
-                theta[done.active[a]] += (new - old) * way[a]
-        if enters:
-            n += 1
-        else:
-            drop(done, n, own)
-            n -= 1
-        width = widest(theta, done)

@@ -19,8 +19,8 @@ from soids.kernels.elimination import (
     solve_back,
     solve_forward,
 )
-from soids.kernels.joint import HALF_LOG_2PI, draw_lean, is_replaced, weigh_arms, weigh_candidates
-from soids.kernels.normal import invert_mass, log_mass
+from soids.kernels.joint import draw_lean, is_replaced, weigh_arms, weigh_candidates
+from soids.kernels.normal import HALF_LOG_2PI, invert_mass, log_mass
 
 DRAWN = 7  # uniforms that a leap takes
 

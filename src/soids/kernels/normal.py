@@ -19,6 +19,7 @@ from soids.kernels.quantile import normal_quantile
 
 SQRT_PI = math.sqrt(math.pi)
 LOG_2PI = math.log(2.0 * math.pi)
+HALF_LOG_2PI = 0.5 * LOG_2PI
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
 NODES, WEIGHTS = 0.5 * (NODES + 1.0), 0.5 * WEIGHTS
 

@@ -21,21 +21,17 @@ from numba import njit
 from soids.arrays import Bools, Floats, Ints
 from soids.kernels.draws import draw_arms, highest, pick, write_shares
 from soids.kernels.elimination import eliminate, precision_factor, support
+from soids.kernels.glide import LOG_RARE, RARE, glide, share_inside
 from soids.kernels.gram import Rows, meet, opened
-from soids.kernels.joint import (
-    EXCHANGED,
-    HALF_LOG_2PI,
-    LOG_RARE,
-    RARE,
-    exchange,
-    glide,
-    rearm,
-    reflect,
-    share_inside,
-    weigh_arms,
-)
+from soids.kernels.joint import EXCHANGED, exchange, rearm, reflect, weigh_arms
 from soids.kernels.leap import DRAWN, leap
-from soids.kernels.normal import invert_twin_mass, least_log_mass, log_twin_mass, share_of
+from soids.kernels.normal import (
+    HALF_LOG_2PI,
+    invert_twin_mass,
+    least_log_mass,
+    log_twin_mass,
+    share_of,
+)
 from soids.kernels.rewards import add_shares
 from soids.kernels.rows import by_rows
 
@@ -71,7 +67,7 @@ class Pace(NamedTuple):
 # flips alone lead to supports that data do not pin, and back.
 CLOUD = Pace(redrawn=1.0, joint=0.5, glides=1, exchanged=1.0, eager=False)
 CHAIN = Pace(redrawn=0.1, joint=0.5, glides=1, exchanged=0.25, eager=True)
-PINNED_CHAIN = Pace(redrawn=0.25, joint=0.95, glides=3, exchanged=0.1, eager=True)
+PINNED_CHAIN = Pace(redrawn=0.25, joint=0.98, glides=3, exchanged=0.05, eager=True)
 
 
 class Luck(NamedTuple):
@@ -267,55 +263,35 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
     for m in range(start, stop):
         theta, power, radius = thetas[m], powers[m], radii[m]
         volume = math.log(2.0 * radius) if stage.uniform_in_ball else 0.0
-        pull = np.empty(theta.size)
+        slopes = np.empty(theta.size)
         arms = np.empty(tilts.size, dtype=np.int64)
-        draw_arms(rewards[m], starts, tilts, columns, luck.arms[m], arms, pull)
-        slopes = power * stage.moment - stage.drift + pull
+        draw_arms(rewards[m], starts, tilts, columns, luck.arms[m], arms, slopes)
+        for j in range(theta.size):
+            slopes[j] += power * stage.moment[j] - stage.drift[j]
         active = support(theta)
-        factor, pinned = precision_factor(active, power, gram, slab_precision)
         leans = draw_leans(theta, active, lean, luck.sides[m])
-        sides = luck.sides[m, luck.sides.shape[1] - LEANING :]
-        if active.size > 0 and pinned and luck.redraws[m]:
-            menu = min(int(luck.values[m, 0] * tilts.size), tilts.size - 1)
-            first, last, arm, tilt = 0, 0, 0, 0.0  # without a pull there is but one arm
-            if menu >= 0:
-                first, last, tilt = starts[menu], starts[menu + 1], tilts[menu]
-            if tilt > 0.0:
-                arm = arms[menu] - first
-                slopes -= tilt * columns[:, first + arm]
-            scores, whitened = weigh_arms(
-                active, factor, slopes + leans, columns, first, last, tilt
-            )
-            chosen = -1
-            if luck.coins[m, 2] < LEAPS:
-                chosen = leap(
-                    theta, active, factor, scores, whitened, power, radius, gram, slab_precision,
-                    power * stage.moment, slopes, leans, lean, columns, first, last, tilt,
-                    luck.values[m, 2:TURNING], sides[:2], luck.normals[m, 1],
-                )  # fmt: skip
-            if chosen < 0:  # which never depends on the values or this arm: rearm may follow
-                chosen = rearm(
-                    theta, active, factor, radius, scores, whitened, arm, luck.values[m, 1],
-                    luck.normals[m, 0], luck.values[m, TURNING:], luck.normals[m, 2],
-                )  # fmt: skip
-            if tilt > 0.0:
-                slopes += tilt * columns[:, first + chosen]
-        elif active.size > 0 and pinned:
-            reflect(theta, active, factor, radius, slopes + leans)
         joint = luck.coins[m, 0] < pace.joint
-        if joint and pinned:
+        if luck.redraws[m]:
+            redraw(theta, active, leans, slopes, arms, power, radius, gram, stage, luck, m)
+        elif not joint:
+            factor, pinned = precision_factor(active, power, gram, slab_precision)
+            if pinned:
+                reflect(theta, active, factor, radius, slopes + leans)
+        if joint:
             done = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes, leans, lean)
-            for k in range(0, luck.flips.shape[1], theta.size):
+            if done.pinned:
+                if not luck.redraws[m]:
+                    reflect(theta, active, done.factor, radius, slopes + leans)
                 glide(
                     theta, done, power, radius, volume, gram, slab_precision, log_odds, floor,
-                    pace.eager, luck.flips[m, k : k + theta.size],
+                    pace.eager, luck.flips[m],
                 )  # fmt: skip
-            if luck.exchanges[m]:
-                exchange(
-                    theta, done, power, radius, gram, slab_precision, luck.supports[m],
-                    sides[2:], luck.exchange_normals[m],
-                )  # fmt: skip
-        if not joint:
+                if luck.exchanges[m]:
+                    exchange(
+                        theta, done, power, radius, gram, slab_precision, luck.supports[m],
+                        entering(luck, m)[2:], luck.exchange_normals[m],
+                    )  # fmt: skip
+        else:
             field = fields(theta, power, gram, slopes)
             flip(
                 theta, field, power, radius, volume, gram, slab_precision, lean, half_logs,
@@ -324,3 +300,45 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
             if luck.exchanges[m]:
                 swap(theta, field, power, radius, gram, slab_precision, lean, luck.supports[m])
         rate_actions(theta, columns, rewards[m])
+
+
+@njit(cache=True)
+def redraw(theta, active, leans, slopes, arms, power, radius, gram, stage, luck, m):
+    """Leap, or draw the arm of one menu and all active values anew, if the data pin them.
+
+    Slopes hold the pull of the arms, and that of the new one afterwards.
+    """
+    columns, starts, tilts, slab_precision = (
+        stage.columns, stage.starts, stage.tilts, stage.slab_precision
+    )  # fmt: skip
+    factor, pinned = precision_factor(active, power, gram, slab_precision)
+    if active.size == 0 or not pinned:
+        return
+    menu = min(int(luck.values[m, 0] * tilts.size), tilts.size - 1)
+    first, last, arm, tilt = 0, 0, 0, 0.0  # without a pull there is but one arm
+    if menu >= 0:
+        first, last, tilt = starts[menu], starts[menu + 1], tilts[menu]
+    if tilt > 0.0:
+        arm = arms[menu] - first
+        slopes -= tilt * columns[:, first + arm]
+    scores, whitened = weigh_arms(active, factor, slopes + leans, columns, first, last, tilt)
+    chosen = -1
+    if luck.coins[m, 2] < LEAPS:
+        chosen = leap(
+            theta, active, factor, scores, whitened, power, radius, gram, slab_precision,
+            power * stage.moment, slopes, leans, stage.lean, columns, first, last, tilt,
+            luck.values[m, 2:TURNING], entering(luck, m)[:2], luck.normals[m, 1],
+        )  # fmt: skip
+    if chosen < 0:  # which never depends on the values or this arm: rearm may follow
+        chosen = rearm(
+            theta, active, factor, radius, scores, whitened, arm, luck.values[m, 1],
+            luck.normals[m, 0], luck.values[m, TURNING:], luck.normals[m, 2],
+        )  # fmt: skip
+    if tilt > 0.0:
+        slopes += tilt * columns[:, first + chosen]
+
+
+@njit(cache=True)
+def entering(luck, m):
+    """The random numbers that say to which side features lean that enter by a leap or exchange."""
+    return luck.sides[m, luck.sides.shape[1] - LEANING :]

@@ -1,0 +1,189 @@
+"""Flips of one coordinate to which all others answer, for data that pin every single value.
+
+Notation as in ``sparse``.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from soids.kernels.draws import total
+from soids.kernels.elimination import (
+    PINNED,
+    drop,
+    is_pinned,
+    join,
+    surely_pinned,
+    write_marginals,
+)
+from soids.kernels.normal import (
+    HALF_LOG_2PI,
+    invert_twin_mass,
+    least_log_mass,
+    log_twin_mass,
+)
+
+FREE = 25  # other active features beside which every coordinate glides; beside more, some do
+# A uniform above RARE can only meet a coordinate whose log odds exceed log(RARE): no logarithm
+# needed to see it.
+RARE = 0.05
+LOG_RARE = math.log(RARE)
+
+
+@njit(cache=True)
+def share_inside(log_odds, inside, eager):
+    """How likely a coordinate is not zero after a flip, given the log odds of its bump.
+
+    Drawn anew it forgets at once whether it was zero before. An eager one changes as often as
+    Metropolis allows.
+    """
+    if not eager:
+        return 1.0 / (1.0 + math.exp(-log_odds))
+    if inside:
+        return 1.0 - math.exp(-max(log_odds, 0.0))
+    return math.exp(min(log_odds, 0.0))
+
+
+@njit(cache=True)
+def note(done, n, means, variances, places):
+    """Write mean and variance of the n active values, and the place of each feature among them."""
+    write_marginals(done, n, means, variances)
+    for a in range(n):
+        places[done.active[a]] = a
+
+
+@njit(cache=True)
+def answer(way, done, n, j, own, precision):
+    """Write how the n active values answer to a unit of feature ``j``, one of them if ``own`` is a
+    place among them.
+    """
+    inverse = done.inverse
+    way[:n] = 0.0
+    if own < 0:
+        for b in range(n):
+            for a in range(b + 1):
+                way[a] -= inverse[b, a] * done.shadow[b, j]
+        return
+    for b in range(own, n):
+        for a in range(b + 1):
+            way[a] += precision * inverse[b, own] * inverse[b, a]
+    way[own] = 0.0  # it is no other
+
+
+@njit(cache=True)
+def bounds(theta, way, active, n, old, radius):
+    """An interval that holds all ``y`` with ``|y| + sum |others + (y - old) * way| <= radius``.
+
+    The norm is convex, so it lies above its tangents at zero; and few others change their sign
+    between there and the rim.
+    """
+    length, rise = -abs(old), 0.0
+    for a in range(n):
+        value = theta[active[a]] - old * way[a]
+        length += abs(value)
+        rise += way[a] if value > 0.0 else -way[a]
+    room = radius - length
+    low = -room / (1.0 - rise) if rise < 1.0 else -math.inf
+    high = room / (1.0 + rise) if rise > -1.0 else math.inf
+    return low, high
+
+
+@njit(cache=True)
+def glide(
+    theta, done, power, radius, volume, gram, slab_precision, log_odds, floor, eager, uniforms
+):
+    """Flip every coordinate in turn, once or several times, while the other active ones give way,
+    so that the fit is kept.
+
+    With ``way`` the answer of the others to a unit of the new coordinate, ``others - way * value``
+    is kept fixed instead of ``others``; along that line the conditional is again an atom and one
+    Gaussian. What would leave the ball stays as it is. Where much played actions pin each value,
+    this is how to move. ``done`` has eliminated the active features, and does so again when they
+    change, at a cost of their number times d. The more others there are, the fewer coordinates try:
+    a try never changes how many others there are, so the law is kept.
+    """
+    n, lean, spreads, excesses = np.count_nonzero(theta), done.lean, done.spread, done.excess
+    way, means, variances = np.empty((3, log_odds.size))
+    places = np.empty(theta.size, dtype=np.int64)
+    note(done, n, means, variances, places)
+    # Any q bounds a bump's width, -log p <= q / p - 1 - log q: without a logarithm one sees that
+    # odds are below RARE. It is best near the usual precision p, and better above it than below.
+    usual = 0.5 * total(spreads) / theta.size + 1e-300
+    bumps = math.log(2.0) if lean > 0.0 else 0.0
+    rare = 1.0 + math.log(usual) + 2.0 * (LOG_RARE + volume - HALF_LOG_2PI - bumps)
+    j = -1
+    for u in uniforms:
+        j = j + 1 if j + 1 < theta.size else 0
+        old, own = theta[j], -1
+        rest = n - (old != 0.0)
+        if rest > FREE:
+            u *= (rest / FREE) ** 2
+            if u >= 1.0:
+                continue
+        if old == 0.0:
+            precision, slope = spreads[j], excesses[j]
+            if n == log_odds.size:
+                continue
+            steepest = abs(slope) + lean
+            if u > RARE and steepest * steepest + usual < (rare - 2.0 * log_odds[n]) * precision:
+                continue
+        else:
+            if n <= floor:
+                continue
+            own = places[j]
+            precision = 1.0 / variances[own]
+            slope = precision * means[own] - done.leans[j]
+        # A feature that the others all but replace may neither enter nor leave this way.
+        if precision <= PINNED * done.whole[j]:
+            continue
+        price = log_odds[rest] - volume
+        if own >= 0:
+            # If the ball holds zero it holds the way from there to here, and its mass is enough.
+            least = price + least_log_mass(slope + done.leans[j], precision, old)
+            if u < 1.0 - RARE and least > -LOG_RARE:
+                continue
+            if least > 0.0 and u < 1.0 - math.exp(-least):
+                continue
+        odds = price + log_twin_mass(slope, lean, precision, -math.inf, math.inf)
+        if own < 0 and odds < math.log(u + 1e-300):
+            continue
+        answer(way, done, n, j, own, precision)
+        low, high = -math.inf, math.inf
+        if odds > 0.0 and radius < math.inf:
+            low, high = bounds(theta, way, done.active, n, old, radius)
+            low, high = min(low, old), max(high, old)  # on the rim, rounding may shut it out
+            if not low < high:
+                continue
+            odds = price + log_twin_mass(slope, lean, precision, low, high)
+        share = share_inside(odds, old != 0.0, eager) if rest >= floor else 1.0
+        enters = u < share
+        if enters == (old != 0.0):
+            continue  # it stays; values are drawn anew by other moves, all at once
+        new, side = 0.0, 0.0
+        if enters:
+            new, side = invert_twin_mass(slope, lean, precision, low, high, u / share)
+        length = abs(new) - abs(old)
+        for a in range(n):
+            length += abs(theta[done.active[a]] + (new - old) * way[a])
+        if new == old or not length <= radius:  # a bump may be drawn at zero itself
+            continue
+        theta[j] = new
+        if enters:
+            join(done, n, j, side, power, gram)
+            note(done, n + 1, means, variances, places)
+            sure = surely_pinned(done, n + 1, variances)
+            if not (sure or is_pinned(theta, power, gram, slab_precision)):
+                drop(done, n + 1, n)
+                note(done, n, means, variances, places)
+                theta[j] = 0.0
+                continue
+        for a in range(n):
+            if a != own:
+                theta[done.active[a]] += (new - old) * way[a]
+        if enters:
+            n += 1
+        else:
+            drop(done, n, own)
+            n -= 1
+            note(done, n, means, variances, places)
