@@ -278,7 +278,7 @@ def test_moves_leave_their_target_invariant(law, eta, rate, pace):
     after = aspects(cloud)
     shifts = {name: weights * (after[name] - before[name]) for name in before}
     z = {name: shift.sum() / np.sqrt((shift**2).sum()) for name, shift in shifts.items()}
-    # 72 cases of 22 aspects: right moves fail with probability 0.02 when their draws change.
+    # 84 cases of 22 aspects: right moves fail with probability 0.02 when their draws change.
     assert max(map(abs, z.values())) < 4.4, z
 
 
