@@ -11,7 +11,7 @@ import pytest
 
 from soids import SOIDS
 from soids.evidence import Menu
-from soids.posteriors import Subset
+from soids.posteriors import SpikeSlab, Subset
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (5, 3))
 NAN, INF = math.nan, math.inf
@@ -62,11 +62,11 @@ NAN, INF = math.nan, math.inf
         ({"posterior": "spike_slab(slab_variance = 'a')"}, "slab_variance must be a real number"),
         ({"posterior": "spike_slab(slab = 2)"}, "has the settings slab_variance, spread, got"),
         ({"posterior": "spike_slab(spread = True)"}, "values as in TOML .true, 0.5., got 'spike"),
-        ({"posterior": "spike_slab(spread = true)"}, "spread must be a real number, got True"),
+        ({"posterior": "spike_slab(spread = true)"}, "spread must be a real number, got True$"),
         ({"posterior": "spike_slab(spread = 0)"}, "spread must be at least 0.05, got 0"),
         (
             {"posterior": "spike_slab(spread = 0.25)", "sparsity": 1},
-            "only where sparsity and a finite radius .* got sparsity 1 and radius None",
+            "by sparsity and a finite radius, got 1 and None",
         ),
         (
             {"posterior": "spike_slab(spread = 0.5)", "sparsity": 1, "radius": 1e-170},
@@ -74,7 +74,7 @@ NAN, INF = math.nan, math.inf
         ),
         (
             {"posterior": "spike_slab(spread = 0.25)", "sparsity": 1, "radius": INF},
-            "only where sparsity and a finite radius .* got sparsity 1 and radius inf",
+            "by sparsity and a finite radius, got 1 and inf",
         ),
         (
             {
@@ -94,6 +94,7 @@ NAN, INF = math.nan, math.inf
             "radius must be told to the posterior .* 2.0",
         ),
         ({"posterior": None}, "posterior must be an object with a method update, got None"),
+        ({"posterior": {"spread": 0.5}}, "got {'spread': 0.5}: write .spike_slab.spread = 0.25"),
         ({"particles": 1}, "particles must be at least 2, got 1"),
         ({"particles": 50.0}, "particles must be a whole number, got 50.0: use 50"),
         ({"sweeps": 0}, "sweeps must be at least 1, got 0"),
@@ -293,3 +294,10 @@ def test_only_decisions_are_explained(decision):
     with pytest.raises(ValueError, match=f"decision must be .*, got {decision!r}"):
         interrupted.policy.explain(decision)
     interrupted.assert_unmoved()
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble, np.array])
+def test_numbers_of_any_kind_told_to_a_posterior_become_floats(kind):
+    told = SpikeSlab(3, sparsity=1, radius=kind(2.0), noise=kind(1.0), spread=kind(0.5))
+    assert told == SpikeSlab(3, sparsity=1, radius=2.0, noise=1.0, spread=0.5)
+    assert {type(value) for value in (told.radius, told.noise, told.spread)} == {float}

@@ -23,6 +23,13 @@ def optimism_arguments(rng, particles=40):
     return rng.standard_normal((particles, 9)), np.array([0, 4, 6, 9]), np.array([1.5, 0.0, 0.9])
 
 
+def test_twins_are_sums_of_two_exponentials_over_what_is_not_zero():
+    thetas = fit_arguments(np.random.default_rng(3))[0]
+    thetas[1, :2] = 900.0, -900.0  # whose exponentials no double holds
+    expected = np.where(thetas != 0.0, np.logaddexp(1.3 * thetas, -1.3 * thetas), 0.0).sum(axis=1)
+    np.testing.assert_allclose(density.twins(thetas, 1.3), expected, rtol=1e-13)
+
+
 def test_fits_are_the_quadratic_form_and_the_drift():
     thetas, gram, moment, drift = fit_arguments(np.random.default_rng(0))
     squares, drifts = density.fits(thetas, gram, moment, drift)
@@ -73,6 +80,7 @@ def test_the_number_of_threads_changes_no_bit(function, arguments, monkeypatch):
     [
         (density.fits, "fit_rows", fit_arguments),
         (density.optimism, "optimism_rows", optimism_arguments),
+        (density.twins, "twin_rows", lambda rng: (fit_arguments(rng)[0], 1.3)),
     ],
 )
 def test_compiled_equals_plain(function, kernel, arguments, monkeypatch):

@@ -127,7 +127,8 @@ def as_number(value: object, name: str, low: float = -math.inf, *, strict: bool 
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu":
             return as_number(value.item(), name, low, strict=strict)
-        remedy = ": use 0 or 1" if isinstance(value, bool | np.bool_) else ""
+        as_bit = isinstance(value, bool | np.bool_) and low <= 0.0 and not strict
+        remedy = ": use 0 or 1" if as_bit else ""
         raise ValueError(f"{name} must be a real number, got {value!r}{remedy}")
     try:
         number = float(value)

@@ -175,7 +175,8 @@ def reproduced(same: dict[str, Any], horizon: int) -> str:
     if same["reproduced"]:
         return f"Played again: all {horizon} rounds are as stored, to the last bit."
     why = (
-        "the code is the same, so the machine or a library is not"
+        "the code is the same, so the machine or a library is not, or a budget_ms was spent in "
+        "another time"
         if same["same_code"]
         else "they were played by other code than what is installed now"
     )

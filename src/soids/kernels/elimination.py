@@ -32,7 +32,7 @@ class Elimination(NamedTuple):
     excess: Floats  # (d,)  slope of each feature, with the active ones eliminated
     leans: Floats  # (d,)  what the prior adds to the slope of each active feature, else zero
     lean: float  # how much that is, up or down
-    pinned: bool  # whether the data pin the features it began with; if not, it did not begin
+    pinned: bool  # whether the data pin the features it began with; if not, nothing else holds
 
 
 @njit(cache=True)

@@ -98,10 +98,10 @@ def glide(
 
     With ``way`` the answer of the others to a unit of the new coordinate, ``others - way * value``
     is kept fixed instead of ``others``; along that line the conditional is again an atom and one
-    Gaussian. What would leave the ball stays as it is. Where much played actions pin each value,
-    this is how to move. ``done`` has eliminated the active features, and does so again when they
-    change, at a cost of their number times d. The more others there are, the fewer coordinates try:
-    a try never changes how many others there are, so the law is kept.
+    Gaussian or two. What would leave the ball stays as it is. Where much played actions pin each
+    value, this is how to move. ``done`` has eliminated the active features, and does so again when
+    they change, at a cost of their number times d. The more others there are, the fewer coordinates
+    try: a try never changes how many others there are, so the law is kept.
     """
     n, lean, spreads, excesses = np.count_nonzero(theta), done.lean, done.spread, done.excess
     way, means, variances = np.empty((3, log_odds.size))

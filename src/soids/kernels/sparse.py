@@ -82,7 +82,8 @@ class Luck(NamedTuple):
     exchanges: Bools  # (M,)  whether there is a swap or an exchange
     supports: Floats  # (M, 2 * EXCHANGED + 2)  of a swap or an exchange
     exchange_normals: Floats  # (M, s)
-    sides: Floats  # (M, n + LEANING)  to which side active features lean, and what enters
+    sides: Floats  # (M, n)  to which side active features lean
+    entrants: Floats  # (M, LEANING)  and what enters
 
 
 TURNING = 2 + DRAWN  # where the angles begin, after menu, arm and leap
@@ -110,9 +111,10 @@ def flip(
     theta, field, power, radius, volume, gram, slab_precision, lean, half_logs, log_odds, floor,
     eager, uniforms,
 ):  # fmt: skip
-    """Decide by its conditional, an atom and a cut Gaussian, whether each coordinate is zero.
+    """Decide by its conditional, an atom and one or two cut Gaussians, whether each coordinate is
+    zero.
 
-    What enters is drawn from the Gaussian, and so is a share of what stays.
+    What enters is drawn from the Gaussians, and so is a share of what stays.
     """
     d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
     length = np.abs(theta).sum()
@@ -289,7 +291,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
                 if luck.exchanges[m]:
                     exchange(
                         theta, done, power, radius, gram, slab_precision, luck.supports[m],
-                        entering(luck, m)[2:], luck.exchange_normals[m],
+                        luck.entrants[m, 2:], luck.exchange_normals[m],
                     )  # fmt: skip
         else:
             field = fields(theta, power, gram, slopes)
@@ -306,7 +308,7 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
 def redraw(theta, active, leans, slopes, arms, power, radius, gram, stage, luck, m):
     """Leap, or draw the arm of one menu and all active values anew, if the data pin them.
 
-    Slopes hold the pull of the arms, and that of the new one afterwards.
+    Writes the parameter, what its features lean and the slopes, which hold the pull of the arms.
     """
     columns, starts, tilts, slab_precision = (
         stage.columns, stage.starts, stage.tilts, stage.slab_precision
@@ -327,7 +329,7 @@ def redraw(theta, active, leans, slopes, arms, power, radius, gram, stage, luck,
         chosen = leap(
             theta, active, factor, scores, whitened, power, radius, gram, slab_precision,
             power * stage.moment, slopes, leans, stage.lean, columns, first, last, tilt,
-            luck.values[m, 2:TURNING], entering(luck, m)[:2], luck.normals[m, 1],
+            luck.values[m, 2:TURNING], luck.entrants[m, :2], luck.normals[m, 1],
         )  # fmt: skip
     if chosen < 0:  # which never depends on the values or this arm: rearm may follow
         chosen = rearm(
@@ -336,9 +338,3 @@ def redraw(theta, active, leans, slopes, arms, power, radius, gram, stage, luck,
         )  # fmt: skip
     if tilt > 0.0:
         slopes += tilt * columns[:, first + chosen]
-
-
-@njit(cache=True)
-def entering(luck, m):
-    """The random numbers that say to which side features lean that enter by a leap or exchange."""
-    return luck.sides[m, luck.sides.shape[1] - LEANING :]

@@ -187,9 +187,12 @@ class PosteriorPolicy(ABC):
                 theirs = self.posterior.dimension
                 raise ValueError(f"posterior must be for dimension {self.dimension}, got {theirs}")
             updates = callable(getattr(self.posterior, "update", None))
-            if isinstance(self.posterior, type) or not updates:
-                called = isinstance(self.posterior, type) and updates
-                remedy = f": make one, {self.posterior.__name__}(...)" if called else ""
+            if isinstance(self.posterior, type | dict) or not updates:
+                remedy = ""
+                if isinstance(self.posterior, dict):
+                    remedy = ": write 'spike_slab(spread = 0.25)'"
+                elif isinstance(self.posterior, type) and updates:
+                    remedy = f": make one, {self.posterior.__name__}(...)"
                 raise ValueError(
                     "posterior must be an object with a method update, "
                     f"got {self.posterior!r}{remedy}"

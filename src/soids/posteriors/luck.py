@@ -24,9 +24,9 @@ def luck_for(
     coins = rng.random((size, 3))
     redraws = coins[:, 1] < pace.redrawn
     active = int(np.count_nonzero(thetas, axis=1).max())
-    sides = np.zeros((size, sparse.LEANING))
+    leaning = np.zeros((size, active + sparse.LEANING))
     if target.prior.slab_centre > 0.0:
-        sides = rng.random((size, active + sparse.LEANING))
+        leaning = rng.random(leaning.shape)
     return sparse.Luck(
         coins=coins,
         arms=arms,
@@ -37,7 +37,8 @@ def luck_for(
         exchanges=exchanges,
         supports=drawn(rng.random, exchanges, 2 * EXCHANGED + 2),
         exchange_normals=exchange_normals,
-        sides=sides,
+        sides=leaning[:, :active],
+        entrants=leaning[:, active:],
     )
 
 

@@ -14,6 +14,8 @@ from scipy.special import logsumexp
 from soids.arrays import SMALLEST, Floats, as_count, as_number, as_radius
 from soids.evidence import Evidence
 
+NARROWEST = 0.05  # spread: below, moves hardly find from one value to another
+
 
 class Span(NamedTuple):
     """A positive number, log-uniform between two values, or known if they are equal."""
@@ -85,15 +87,18 @@ def log_slab_scale(precision: float, centre: float = 0.0) -> float:
 
 
 def check_told(posterior: Any) -> None:
-    """Refuse settings of a posterior that make no sense."""
+    """Refuse settings of a posterior that make no sense; numbers of other kinds become floats."""
     as_count(posterior.dimension, "dimension")
     if posterior.sparsity is not None:
         as_count(posterior.sparsity, "sparsity", 1, posterior.dimension)
-    if posterior.radius is not None:
-        as_radius(posterior.radius)
-    for name in ("noise", "slab_variance", "spike_scale"):
-        if getattr(posterior, name, None) is not None:
-            as_number(getattr(posterior, name), name, SMALLEST)
+    checks = dict.fromkeys(("noise", "slab_variance", "spike_scale"), SMALLEST)
+    for name, low in {"radius": None, **checks, "spread": NARROWEST}.items():
+        told = getattr(posterior, name, None)
+        if told is None:
+            continue
+        number = as_radius(told) if low is None else as_number(told, name, low)
+        if not isinstance(told, int | float):  # single precision would be compiled for apart
+            object.__setattr__(posterior, name, number)
 
 
 def subset_odds(dimension: int, ratios: Floats) -> Floats:

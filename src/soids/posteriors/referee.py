@@ -18,6 +18,8 @@ def refereed(
     prior = target.prior
     if not (prior.noise.known and prior.radius.known):
         raise ValueError("the referee needs a known noise and a known radius: tell both")
+    if prior.slab_centre > 0.0:
+        raise ValueError("the referee knows slabs about zero only: leave the spread out")
     if len(target.tilts) != 1:
         raise ValueError(f"the referee knows targets with one menu, got {len(target.tilts)}")
     sizes = np.count_nonzero(included, axis=1)

@@ -183,7 +183,7 @@ def evaluated(cloud: Cloud) -> Cloud:
         log_density += prior.log_sizes()[counts]
         log_density -= 0.5 * prior.slab_precision * np.einsum("md,md->m", slab, slab)
         if prior.slab_centre > 0.0:
-            log_density += twins(thetas, prior.lean)
+            log_density += twins(slab, prior.lean)
     if prior.spike_scale > 0.0:
         spread = np.abs(np.where(included, 0.0, thetas)).sum(axis=1)
         log_density -= spread / prior.spike_scale + thetas.shape[1] * np.log(prior.spike_scale)

@@ -22,8 +22,6 @@ from soids.posteriors.prior import (
 from soids.posteriors.smc import Cloud, follow
 from soids.posteriors.target import Tuning
 
-NARROWEST = 0.05  # spread: beyond, moves hardly find from one value to another
-
 
 @dataclass(frozen=True)
 class SpikeSlab:
@@ -33,7 +31,8 @@ class SpikeSlab:
     the price of a runaway mode (docs/sampler.md). Told the sparsity, no support is larger than ten
     times that and fifty: such are next to impossible, and need much room. With a ``spread``, all
     values are about as large: N(R / s, (spread * R / s)**2), or its mirror image, in place of
-    the slab, as s values of that size just fill the ball.
+    the slab, as s values of that size just fill the ball. Sparsity and radius are then no bounds:
+    they say how large a value is. A spread is at least 0.05.
     """
 
     heeds_radius: ClassVar[bool] = True
@@ -49,11 +48,10 @@ class SpikeSlab:
         check_told(self)
         if self.spread is None:
             return
-        as_number(self.spread, "spread", NARROWEST)
         if self.sparsity is None or self.radius is None or self.radius == math.inf:
             raise ValueError(
-                "values have a spread only where sparsity and a finite radius say how large they "
-                f"are, got sparsity {self.sparsity} and radius {self.radius}"
+                "values have a spread only where the posterior is told how large they are, by "
+                f"sparsity and a finite radius, got {self.sparsity} and {self.radius}"
             )
         deviation = self.spread * self.radius / self.sparsity
         as_number(deviation, "spread times radius over sparsity", SMALLEST)

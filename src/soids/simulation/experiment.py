@@ -263,6 +263,12 @@ def depending(value: Any, name: str, problem: Problem) -> Any:
     known = {"horizon": problem.horizon, "family": problem.family, **problem.settings}
     known |= problem.feedback
     by = value.get("by")
+    if by is None:
+        raise ValueError(
+            f"{name} must be a value, or say by which setting of the bandit it goes, as "
+            f"{{ by = 'dimension', 20 = 50 }}, got {value!r}; a posterior with settings of its own "
+            "is written as 'spike_slab(spread = 0.25)'"
+        )
     if by not in known:
         raise ValueError(
             f"{name} must depend on a setting of the bandit, as {{ by = 'dimension', 20 = 50 }}"
