@@ -39,7 +39,7 @@ def share_inside(log_odds, inside, eager):
     Metropolis allows.
     """
     if not eager:
-        return 1.0 / (1.0 + math.exp(-log_odds))
+        return 1.0 / (1.0 + math.exp(min(-log_odds, 700.0)))  # what plain Python can hold
     if inside:
         return 1.0 - math.exp(-max(log_odds, 0.0))
     return math.exp(min(log_odds, 0.0))
