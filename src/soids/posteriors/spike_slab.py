@@ -31,8 +31,8 @@ class SpikeSlab:
     the price of a runaway mode (docs/sampler.md). Told the sparsity, no support is larger than ten
     times that and fifty: such are next to impossible, and need much room. With a ``spread``, all
     values are about as large: N(R / s, (spread * R / s)**2), or its mirror image, in place of
-    the slab, as s values of that size just fill the ball. Sparsity and radius are then no bounds:
-    they say how large a value is. A spread is at least 0.05.
+    the slab, as s values of that size just fill the ball. Sparsity and radius are then more than
+    bounds: they say how large a value is. A spread is at least 0.05.
     """
 
     heeds_radius: ClassVar[bool] = True
