@@ -101,14 +101,14 @@ BUGS = (
     Bug(
         "bumps thought narrower than they are",
         "kernels/glide.py",
-        "steepest * steepest + usual < (rare",
-        "steepest * steepest < (rare",
+        "steepest * steepest + usual < (wide",
+        "steepest * steepest < (wide",
     ),
     Bug(
         "what a feature's leaving does to the others overlooked",
         "kernels/glide.py",
-        "            n -= 1\n            note(done, n, means, variances, places)",
-        "            n -= 1",
+        "            n -= 1\n            note(active, inverse, centre, n,",
+        "            n -= 1\n            note(active, inverse, centre, 0,",
     ),
     Bug(
         "the bump of a glide cut at one end only",
@@ -174,8 +174,20 @@ BUGS = (
     Bug(
         "mirrored across a change of sign",
         "kernels/mirror.py",
-        " and (reflected * signs > 0.0).all():",
-        ":",
+        "    if reached <= radius and not turned:",
+        "    if reached <= radius:",
+    ),
+    Bug(
+        "values drawn anew about zero",
+        "kernels/joint.py",
+        "    values += centre\n",
+        "",
+    ),
+    Bug(
+        "values drawn anew as if no feature leant",
+        "kernels/sparse.py",
+        "centre = slopes[active] + leans[active]",
+        "centre = slopes[active]",
     ),
     Bug(
         "mirrored about the wrong length",

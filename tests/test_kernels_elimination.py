@@ -127,8 +127,8 @@ def test_what_is_surely_pinned_is_pinned_in_every_order():
             continue
         done = elimination.eliminate(np.ones(4), 4, POWER, gram, 0.0, np.zeros(4), np.zeros(4), 0.0)
         means, variances = np.empty((2, 4))
-        elimination.write_marginals(done, 4, means, variances)
-        if elimination.surely_pinned(done, 4, variances):
+        elimination.write_marginals(done.inverse, done.centre, 4, means, variances)
+        if elimination.surely_pinned(done.active, done.whole, 4, variances):
             sure += 1
             for other in ([3, 2, 1, 0], [1, 3, 0, 2]):
                 again = whole(gram.rows[np.ix_(other, other)])
@@ -141,7 +141,7 @@ def test_the_inverse_of_the_factor_has_means_and_variances():
     support, slopes = [1, 3, 4], slopes + done.leans
     covariance = np.linalg.inv(precision[np.ix_(support, support)])
     means, variances = np.empty((2, n))
-    elimination.write_marginals(done, n, means, variances)
+    elimination.write_marginals(done.inverse, done.centre, n, means, variances)
     np.testing.assert_allclose(means, covariance @ slopes[support], rtol=1e-9)
     np.testing.assert_allclose(variances, np.diag(covariance), rtol=1e-9)
     for place in range(n):

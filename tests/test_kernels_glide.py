@@ -187,11 +187,19 @@ def kernel_arguments():
     active, uniforms = np.flatnonzero(theta), np.random.default_rng(8).random(12)
     done = eliminate(theta, 3, POWER, gram, SLAB, slopes, *upright(theta))
     return {
-        "answer": (np.empty(3), done, 3, 5, -1, 0.0),
+        "answer": (np.empty(3), done.inverse, done.shadow, 3, 5, -1, 0.0),
         "bounds": (theta, np.array([0.5, -2.0, 1.0]), active, 3, 0.0, 3.0),
         "glide": (theta, done, POWER, 3.0, 0.3, gram, SLAB, np.zeros(3), 0, True, uniforms),
         "share_inside": (0.3, True, True),
-        "note": (done, 3, np.empty(3), np.empty(3), np.empty(6, dtype=np.int64)),
+        "note": (
+            done.active,
+            done.inverse,
+            done.centre,
+            3,
+            np.empty(3),
+            np.empty(3),
+            np.empty(6, dtype=np.int64),
+        ),
     }
 
 

@@ -118,9 +118,41 @@ def test_without_a_ball_the_reflection_is_about_the_mean():
     mean = joint_law(gram, slopes, support)[1]
     theta[support] = mean * [0.9, 1.05, 1.1]  # near it, so that no sign turns
     new = theta.copy()
-    joint.reflect(new, *factored(theta, gram), math.inf, slopes)
+    joint.reflect(new, *factored(theta, gram), mean, math.inf)
     np.testing.assert_allclose(new[support], 2.0 * mean - theta[support], rtol=1e-9)
     assert not np.delete(new, support).any()
+
+
+def test_values_are_drawn_anew_beside_the_arms_that_they_have():
+    gram, slopes, _, theta, normals = scene(2)
+    support, mean = [1, 3, 4], joint_law(*scene(2)[:2], [1, 3, 4])[1]
+    new = theta.copy()
+    joint.redraw(new, *factored(theta, gram), mean, math.inf, normals, TURNING, normals)
+    np.testing.assert_allclose(
+        new[support], drawn_values(gram, slopes, support, normals), rtol=1e-11
+    )
+    assert not np.delete(new, support).any()
+
+
+@pytest.mark.parametrize("radius", [0.8, 1.5])
+def test_drawing_anew_leaves_the_law_in_the_ball_as_it_is(radius):
+    """Draws by rejection, redrawn; means and squares within 4 standard errors of what they were."""
+    rng = np.random.default_rng(6)
+    active, centre = np.arange(3), np.array([0.6, -0.2, 0.3])
+    factor = np.tril(rng.uniform(0.5, 2.0, (3, 3))) + np.eye(3)
+    noise = np.linalg.solve(factor.T, rng.standard_normal((3, 60_000))).T
+    draws = centre + noise
+    draws = draws[np.abs(draws).sum(axis=1) <= radius][:4_000]
+    redrawn = draws.copy()
+    for theta in redrawn:
+        normals, others = rng.standard_normal((2, 3))
+        turning = rng.random(joint.ANGLES + 1)
+        joint.redraw(theta, active, factor, centre, radius, normals, turning, others)
+    assert (np.abs(redrawn).sum(axis=1) <= radius).all()
+    assert (redrawn != draws).any(axis=1).mean() > 0.95
+    for before, after in ((draws, redrawn), (draws**2, redrawn**2)):
+        error = (after - before).std(axis=0) / len(draws) ** 0.5
+        assert (np.abs((after - before).mean(axis=0)) < 4.0 * error).all()
 
 
 @pytest.mark.parametrize("radius", [0.8, 1.5])
@@ -301,7 +333,16 @@ def kernel_arguments():
             TURNING,
             normals,
         ),
-        "reflect": (theta, *factored(theta, gram), 9.0, slopes),
+        "redraw": (
+            theta,
+            *factored(theta, gram),
+            normals[:3],
+            9.0,
+            normals,
+            TURNING,
+            normals,
+        ),
+        "reflect": (theta, *factored(theta, gram), normals[:3], 9.0),
         "exchange": (theta, done, POWER, 9.0, gram, SLAB, uniforms, SIDES, normals),
         "draw_lean": (done._replace(lean=0.5), 2, 0.4),
         "weigh_candidates": (done._replace(lean=0.5), 3, np.empty(6)),

@@ -17,12 +17,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-import numba
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from soids.arrays import Floats
 from soids.bandits import SparseLinearBandit, paper_instance
+from soids.bench import one_thread
 from soids.evidence import Evidence, Menu
 from soids.gram import SMALL, Gram
 from soids.policies.posterior import SOIDS
@@ -133,8 +132,7 @@ class Fit(NamedTuple):
 
 def measure(axis: str, size: Size, effort: Effort) -> Point:
     """Play at one size, here and now, in one thread."""
-    numba.set_num_threads(1)
-    with threadpool_limits(1):
+    with one_thread():
         warm_up(size)
         times: list[Floats] = []
         grown, most = 0.0, 0.0

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from soids.arrays import Floats
 from soids.bandits import paper_instance
+from soids.bench import one_thread
 from soids.bench.problems import NOISE, RADIUS, random_evidence
 from soids.information import appraise, minimise_ratio
 from soids.kernels import sparse
@@ -168,8 +167,7 @@ def stage_of(target: Target, arms: Arms) -> sparse.Stage:
 
 def measure_limits(actions: int, turns: int, seconds: float) -> Iterator[Limit]:
     """All kernels beside their floors, each timed in so many turns of at least so long."""
-    numba.set_num_threads(1)
-    with threadpool_limits(1):
+    with one_thread():
         given = stand(actions)
         problem = DIMENSION, actions, PARTICLES
         for task in tasks(given, np.random.default_rng(1)):

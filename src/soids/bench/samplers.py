@@ -16,7 +16,7 @@ import numpy as np
 from scipy import stats
 
 from soids.arrays import Floats
-from soids.bench import is_installed, nuts
+from soids.bench import is_installed, nuts, one_thread
 from soids.bench.chains import FOUR, WATCHED, Chains, Mixing, Walk, settle
 from soids.bench.problems import NOISE, RADIUS, Problem
 from soids.evidence import Evidence
@@ -173,16 +173,16 @@ def is_missing(name: str) -> bool:
 
 
 def measure(name: str, problem: Problem, effort: Effort, seed: int) -> Measurement:
-    """Run as many chains as the effort says, and judge them."""
+    """Run as many chains as the effort says, in one thread, and judge them."""
     rng = np.random.default_rng(seed)
     sampler = SAMPLERS[name]
     draws, groups = effort.sweeps, effort.groups
     if sampler.package is not None:
         draws, groups = effort.draws, effort.peer_groups
     starts = wide_starts(problem, FOUR * groups, rng)
-    mixing = settle(
-        sampler.walk(problem, starts, rng), draws, effort.patience if sampler.grows else 1
-    )
+    with one_thread():
+        walk = sampler.walk(problem, starts, rng)
+        mixing = settle(walk, draws, effort.patience if sampler.grows else 1)
     return measurement(name, problem, mixing)
 
 

@@ -78,7 +78,7 @@ def is_pinned(theta, power, gram, slab_precision):
 
 
 @njit(cache=True)
-def surely_pinned(done, n, variances):
+def surely_pinned(active, whole, n, variances):
     """Whether the n eliminated features, whose values have these variances, must be pinned.
 
     Whatever the order, a feature is left the more of its precision the fewer come before it: if
@@ -86,7 +86,7 @@ def surely_pinned(done, n, variances):
     """
     sure = True
     for a in range(n):  # rounding is far below that
-        sure &= variances[a] * done.whole[done.active[a]] < 0.1 / PINNED
+        sure &= variances[a] * whole[active[a]] < 0.1 / PINNED
     return sure
 
 
@@ -265,11 +265,10 @@ def marginal(done, n, place):
 
 
 @njit(cache=True)
-def write_marginals(done, n, means, variances):
+def write_marginals(inverse, centre, n, means, variances):
     """Write mean and variance of each of the n values."""
     means[:n], variances[:n] = 0.0, 0.0
     for a in range(n):
-        row, centre = done.inverse[a], done.centre[a]
         for b in range(a + 1):
-            means[b] += row[b] * centre
-            variances[b] += row[b] * row[b]
+            means[b] += inverse[a, b] * centre[a]
+            variances[b] += inverse[a, b] * inverse[a, b]

@@ -46,24 +46,23 @@ def share_inside(log_odds, inside, eager):
 
 
 @njit(cache=True)
-def note(done, n, means, variances, places):
+def note(active, inverse, centre, n, means, variances, places):
     """Write mean and variance of the n active values, and the place of each feature among them."""
-    write_marginals(done, n, means, variances)
+    write_marginals(inverse, centre, n, means, variances)
     for a in range(n):
-        places[done.active[a]] = a
+        places[active[a]] = a
 
 
 @njit(cache=True)
-def answer(way, done, n, j, own, precision):
+def answer(way, inverse, shadow, n, j, own, precision):
     """Write how the n active values answer to a unit of feature ``j``, one of them if ``own`` is a
     place among them.
     """
-    inverse = done.inverse
     way[:n] = 0.0
     if own < 0:
         for b in range(n):
             for a in range(b + 1):
-                way[a] -= inverse[b, a] * done.shadow[b, j]
+                way[a] -= inverse[b, a] * shadow[b, j]
         return
     for b in range(own, n):
         for a in range(b + 1):
@@ -103,15 +102,18 @@ def glide(
     they change, at a cost of their number times d. The more others there are, the fewer coordinates
     try: a try never changes how many others there are, so the law is kept.
     """
-    n, lean, spreads, excesses = np.count_nonzero(theta), done.lean, done.spread, done.excess
+    n, lean = np.count_nonzero(theta), done.lean
+    # Taken out of their record once: every look into it counts references, which takes a while.
+    active, inverse, shadow, centre = done.active, done.inverse, done.shadow, done.centre
+    spreads, excesses, wholes, leans = done.spread, done.excess, done.whole, done.leans
     way, means, variances = np.empty((3, log_odds.size))
     places = np.empty(theta.size, dtype=np.int64)
-    note(done, n, means, variances, places)
-    # Any q bounds a bump's width, -log p <= q / p - 1 - log q: without a logarithm one sees that
-    # odds are below RARE. It is best near the usual precision p, and better above it than below.
+    note(active, inverse, centre, n, means, variances, places)
+    # Any q bounds a bump's width, -log p <= q / p - 1 - log q: without that logarithm one sees that
+    # odds are too low. It is best near the usual precision p, and better above it than below.
     usual = 0.5 * total(spreads) / theta.size + 1e-300
     bumps = math.log(2.0) if lean > 0.0 else 0.0
-    rare = 1.0 + math.log(usual) + 2.0 * (LOG_RARE + volume - HALF_LOG_2PI - bumps)
+    wide = 1.0 + math.log(usual) + 2.0 * (volume - HALF_LOG_2PI - bumps)
     j = -1
     for u in uniforms:
         j = j + 1 if j + 1 < theta.size else 0
@@ -125,22 +127,22 @@ def glide(
             precision, slope = spreads[j], excesses[j]
             if n == log_odds.size:
                 continue
-            steepest = abs(slope) + lean
-            if u > RARE and steepest * steepest + usual < (rare - 2.0 * log_odds[n]) * precision:
+            steepest, least = abs(slope) + lean, LOG_RARE if u > RARE else math.log(u + 1e-300)
+            if steepest * steepest + usual < (wide + 2.0 * (least - log_odds[n])) * precision:
                 continue
         else:
             if n <= floor:
                 continue
             own = places[j]
             precision = 1.0 / variances[own]
-            slope = precision * means[own] - done.leans[j]
+            slope = precision * means[own] - leans[j]
         # A feature that the others all but replace may neither enter nor leave this way.
-        if precision <= PINNED * done.whole[j]:
+        if precision <= PINNED * wholes[j]:
             continue
         price = log_odds[rest] - volume
         if own >= 0:
             # If the ball holds zero it holds the way from there to here, and its mass is enough.
-            least = price + least_log_mass(slope + done.leans[j], precision, old)
+            least = price + least_log_mass(slope + leans[j], precision, old)
             if u < 1.0 - RARE and least > -LOG_RARE:
                 continue
             if least > 0.0 and u < 1.0 - math.exp(-least):
@@ -148,10 +150,10 @@ def glide(
         odds = price + log_twin_mass(slope, lean, precision, -math.inf, math.inf)
         if own < 0 and odds < math.log(u + 1e-300):
             continue
-        answer(way, done, n, j, own, precision)
+        answer(way, inverse, shadow, n, j, own, precision)
         low, high = -math.inf, math.inf
         if odds > 0.0 and radius < math.inf:
-            low, high = bounds(theta, way, done.active, n, old, radius)
+            low, high = bounds(theta, way, active, n, old, radius)
             low, high = min(low, old), max(high, old)  # on the rim, rounding may shut it out
             if not low < high:
                 continue
@@ -165,25 +167,25 @@ def glide(
             new, side = invert_twin_mass(slope, lean, precision, low, high, u / share)
         length = abs(new) - abs(old)
         for a in range(n):
-            length += abs(theta[done.active[a]] + (new - old) * way[a])
+            length += abs(theta[active[a]] + (new - old) * way[a])
         if new == old or not length <= radius:  # a bump may be drawn at zero itself
             continue
         theta[j] = new
         if enters:
             join(done, n, j, side, power, gram)
-            note(done, n + 1, means, variances, places)
-            sure = surely_pinned(done, n + 1, variances)
+            note(active, inverse, centre, n + 1, means, variances, places)
+            sure = surely_pinned(active, wholes, n + 1, variances)
             if not (sure or is_pinned(theta, power, gram, slab_precision)):
                 drop(done, n + 1, n)
-                note(done, n, means, variances, places)
+                note(active, inverse, centre, n, means, variances, places)
                 theta[j] = 0.0
                 continue
         for a in range(n):
             if a != own:
-                theta[done.active[a]] += (new - old) * way[a]
+                theta[active[a]] += (new - old) * way[a]
         if enters:
             n += 1
         else:
             drop(done, n, own)
             n -= 1
-            note(done, n, means, variances, places)
+            note(active, inverse, centre, n, means, variances, places)

@@ -16,7 +16,6 @@ from soids.kernels.elimination import (
     is_pinned,
     join,
     solve_back,
-    solve_forward,
     subtract,
     surely_pinned,
     without,
@@ -70,25 +69,40 @@ def rearm(theta, active, factor, radius, scores, whitened, arm, uniform, normals
         theta[active] = values
         return chosen
     # Whether a draw falls outside does not depend on the present state: other moves may follow.
-    values = theta[active]
-    centre, others = whitened[:, arm].copy(), others[:n].copy()
+    centre = whitened[:, arm].copy()
     solve_back(factor, n, centre)
-    solve_back(factor, n, others)
-    turn(values, centre, others, radius, turning[:ANGLES])
-    if turning[ANGLES] < MIRRORED:
-        mirror(values, centre, factor, radius)
-    theta[active] = values
+    stay_inside(theta, active, factor, centre, radius, turning, others)
     return arm
 
 
 @njit(cache=True)
-def reflect(theta, active, factor, radius, slopes):
-    """Mirror all active values, given the arms, whose pull the slopes hold."""
-    n, centre, values = active.size, slopes[active], theta[active]
-    if n == 0:
-        return
-    solve_forward(factor, n, centre)
-    solve_back(factor, n, centre)
+def redraw(theta, active, factor, centre, radius, normals, turning, others):
+    """Redraw all active values about their centre, given the arms: anew, or else in the ball."""
+    n = active.size
+    values = normals[:n].copy()
+    solve_back(factor, n, values)
+    values += centre
+    if np.abs(values).sum() <= radius:
+        theta[active] = values
+    else:
+        stay_inside(theta, active, factor, centre, radius, turning, others)
+
+
+@njit(cache=True)
+def stay_inside(theta, active, factor, centre, radius, turning, others):
+    """Move the active values, Gaussian about their centre, within the ball."""
+    values, others = theta[active], others[: active.size].copy()
+    solve_back(factor, active.size, others)
+    turn(values, centre, others, radius, turning[:ANGLES])
+    if turning[ANGLES] < MIRRORED:
+        mirror(values, centre, factor, radius)
+    theta[active] = values
+
+
+@njit(cache=True)
+def reflect(theta, active, factor, centre, radius):
+    """Mirror all active values, Gaussian about their centre given the arms."""
+    values = theta[active]
     mirror(values, centre, factor, radius)
     theta[active] = values
 
@@ -177,8 +191,10 @@ def exchange(theta, done, power, radius, gram, slab_precision, uniforms, sides, 
     if np.abs(values).sum() > radius:
         return
     means, variances = np.empty(n), np.empty(n)
-    write_marginals(done, n, means, variances)
-    if surely_pinned(done, n, variances) or is_pinned(new, power, gram, slab_precision):
+    write_marginals(done.inverse, done.centre, n, means, variances)
+    if surely_pinned(done.active, done.whole, n, variances) or is_pinned(
+        new, power, gram, slab_precision
+    ):
         theta[:] = new
 
 

@@ -28,16 +28,17 @@ def mirror(values, centre, factor, radius):
     """
     n = values.size
     signs, way = np.sign(values), np.empty(n)  # the way: how the values answer to a longer length
-    length, middle, spread = np.abs(values).sum(), 0.0, 0.0
-    if length >= radius:
-        return
+    length, middle, spread = 0.0, 0.0, 0.0
     for a in range(n):
+        length += abs(values[a])
         middle += signs[a] * centre[a]
         way[a] = signs[a]
         for b in range(a):
             way[a] -= factor[a, b] * way[b]
         way[a] /= factor[a, a]
         spread += way[a] * way[a]
+    if n == 0 or length >= radius:
+        return
     solve_back(factor, n, way)
     # Seen from the present length: masses of nearly equal size would drown it where noise is tiny.
     slope, precision = (middle - length) / spread, 1.0 / spread
@@ -49,6 +50,10 @@ def mirror(values, centre, factor, radius):
         return
     image = length + invert_mass(slope, precision, -length, room, above)
     step = (image + length - 2.0 * middle) / spread
-    reflected = 2.0 * centre - values + step * way
-    if np.abs(reflected).sum() <= radius and (reflected * signs > 0.0).all():
+    reflected, reached, turned = np.empty(n), 0.0, False
+    for a in range(n):
+        reflected[a] = 2.0 * centre[a] - values[a] + step * way[a]
+        reached += abs(reflected[a])
+        turned |= not reflected[a] * signs[a] > 0.0
+    if reached <= radius and not turned:
         values[:] = reflected

@@ -20,10 +20,16 @@ from numba import njit
 
 from soids.arrays import Bools, Floats, Ints
 from soids.kernels.draws import draw_arms, highest, pick, write_shares
-from soids.kernels.elimination import eliminate, precision_factor, support
+from soids.kernels.elimination import (
+    eliminate,
+    precision_factor,
+    solve_back,
+    solve_forward,
+    support,
+)
 from soids.kernels.glide import LOG_RARE, RARE, glide, share_inside
 from soids.kernels.gram import Rows, meet, opened
-from soids.kernels.joint import EXCHANGED, exchange, rearm, reflect, weigh_arms
+from soids.kernels.joint import EXCHANGED, exchange, rearm, redraw, reflect, weigh_arms
 from soids.kernels.leap import DRAWN, leap
 from soids.kernels.normal import (
     HALF_LOG_2PI,
@@ -55,7 +61,8 @@ class Stage(NamedTuple):
 class Pace(NamedTuple):
     """How the moves share a sweep."""
 
-    redrawn: float  # share of the sweeps that draw arm and values anew; the others mirror values
+    redrawn: float  # share of the sweeps that draw values anew; the others mirror them
+    rearmed: float  # share of those that draw the arm anew as well, with the values integrated out
     joint: float  # share that move supports by glides and exchange; the others by flips and swap
     glides: int  # passes over all features, then
     exchanged: float  # share that go on to swap or to exchange
@@ -65,17 +72,18 @@ class Pace(NamedTuple):
 # A cloud keeps its last states only: they had better be fresh. A chain averages over its states,
 # and errors on opposite sides cancel. Where data pin every single value, glides are what moves; but
 # flips alone lead to supports that data do not pin, and back.
-CLOUD = Pace(redrawn=1.0, joint=0.5, glides=1, exchanged=1.0, eager=False)
-CHAIN = Pace(redrawn=0.1, joint=0.5, glides=1, exchanged=0.25, eager=True)
-PINNED_CHAIN = Pace(redrawn=0.25, joint=0.98, glides=3, exchanged=0.05, eager=True)
+CLOUD = Pace(redrawn=1.0, rearmed=1.0, joint=0.5, glides=1, exchanged=1.0, eager=False)
+CHAIN = Pace(redrawn=0.1, rearmed=0.1, joint=0.5, glides=1, exchanged=0.25, eager=True)
+PINNED_CHAIN = Pace(redrawn=0.4, rearmed=0.025, joint=0.98, glides=3, exchanged=0.05, eager=True)
 
 
 class Luck(NamedTuple):
     """All random numbers of one sweep, a row for every particle; zeros where none are needed."""
 
-    coins: Floats  # (M, 3)  which moves of supports, is there a redraw (below), or a leap
+    coins: Floats  # (M, 3)  which moves of supports; values anew; arm as well, or even a leap
     arms: Floats  # (M, B)
-    redraws: Bools  # (M,)  whether arm and values are drawn anew, or mirrored
+    redraws: Bools  # (M,)  whether values are drawn anew, or mirrored
+    rearms: Bools  # (M,)  whether their arm is drawn with them
     values: Floats  # (M, 2 + DRAWN + ANGLES + 1)  menu and arm; a leap; angles, and is it mirrored
     normals: Floats  # (M, 3, n)  of rearm, leap and turn; n are active at most, before the sweep
     flips: Floats  # (M, passes of glides * d)
@@ -273,17 +281,13 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
         active = support(theta)
         leans = draw_leans(theta, active, lean, luck.sides[m])
         joint = luck.coins[m, 0] < pace.joint
-        if luck.redraws[m]:
-            redraw(theta, active, leans, slopes, arms, power, radius, gram, stage, luck, m)
-        elif not joint:
-            factor, pinned = precision_factor(active, power, gram, slab_precision)
-            if pinned:
-                reflect(theta, active, factor, radius, slopes + leans)
+        if luck.rearms[m]:
+            leap_or_rearm(theta, active, leans, slopes, arms, power, radius, gram, stage, luck, m)
         if joint:
             done = eliminate(theta, log_odds.size, power, gram, slab_precision, slopes, leans, lean)
             if done.pinned:
-                if not luck.redraws[m]:
-                    reflect(theta, active, done.factor, radius, slopes + leans)
+                if not luck.rearms[m]:
+                    renew(theta, active, done.factor, done.centre, radius, luck, m)
                 glide(
                     theta, done, power, radius, volume, gram, slab_precision, log_odds, floor,
                     pace.eager, luck.flips[m],
@@ -294,6 +298,12 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
                         luck.entrants[m, 2:], luck.exchange_normals[m],
                     )  # fmt: skip
         else:
+            if not luck.rearms[m]:
+                factor, pinned = precision_factor(active, power, gram, slab_precision)
+                if pinned:
+                    centre = slopes[active] + leans[active]
+                    solve_forward(factor, active.size, centre)
+                    renew(theta, active, factor, centre, radius, luck, m)
             field = fields(theta, power, gram, slopes)
             flip(
                 theta, field, power, radius, volume, gram, slab_precision, lean, half_logs,
@@ -305,7 +315,25 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
 
 
 @njit(cache=True)
-def redraw(theta, active, leans, slopes, arms, power, radius, gram, stage, luck, m):
+def renew(theta, active, factor, whitened, radius, luck, m):
+    """Draw all active values anew, given the arms, or mirror them.
+
+    The whitened slopes are ``factor^-1`` times those of the active features.
+    """
+    n = active.size
+    centre = whitened[:n].copy()
+    solve_back(factor, n, centre)
+    if luck.redraws[m]:
+        redraw(
+            theta, active, factor, centre, radius, luck.normals[m, 0], luck.values[m, TURNING:],
+            luck.normals[m, 2],
+        )  # fmt: skip
+    else:
+        reflect(theta, active, factor, centre, radius)
+
+
+@njit(cache=True)
+def leap_or_rearm(theta, active, leans, slopes, arms, power, radius, gram, stage, luck, m):
     """Leap, or draw the arm of one menu and all active values anew, if the data pin them.
 
     Writes the parameter, what its features lean and the slopes, which hold the pull of the arms.

@@ -31,6 +31,7 @@ def luck_for(
         coins=coins,
         arms=arms,
         redraws=redraws,
+        rearms=redraws & (coins[:, 2] < pace.rearmed),
         values=drawn(rng.random, redraws, sparse.TURNING + ANGLES + 1),
         normals=drawn(rng.standard_normal, redraws, 3, active),
         flips=flips,
