@@ -86,6 +86,7 @@ NAN, INF = math.nan, math.inf
         ),
         ({"posterior": "spike_slab(noise = 2)"}, "noise must be told to the policy, got"),
         ({"posterior": "broad(slab = 2)"}, "posterior broad has no settings of its own, got"),
+        ({"posterior": "subset(spread = 0.25)"}, r"got 'spread' \(a setting of spike_slab\)"),
         ({"posterior": Subset(4)}, "posterior must be for dimension 3, got 4"),
         ({"posterior": 3.5}, "posterior must be an object with a method update, got 3.5"),
         ({"posterior": Subset}, "posterior must be"),

@@ -1,6 +1,7 @@
 """A posterior by its name, as files and command lines have it."""
 
 import tomllib
+from collections.abc import Collection
 from dataclasses import fields
 from typing import Any
 
@@ -41,12 +42,19 @@ def posterior_called(text: str, dimension: int, **told: Any) -> Any:
         raise ValueError(
             f"posterior must be as {remedy}, values as in TOML (true, 0.5), got {text!r}"
         ) from None
-    family = POSTERIORS[name]
-    own = [field.name for field in fields(family) if field.name not in ("dimension", *told)]
+    own = own_settings(name, told)
     for setting in settings:
         if setting in told:
             raise ValueError(f"{setting} must be told to the policy, got it in {text!r}")
         if setting not in own:
             has = f"has the settings {', '.join(own)}" if own else "has no settings of its own"
-            raise ValueError(f"posterior {name} {has}{meant(setting, own)}")
-    return family(dimension, **told, **settings)
+            others = [other for other in POSTERIORS if setting in own_settings(other, told)]
+            remedy = f" (a setting of {', '.join(others)})" if others else ""
+            raise ValueError(f"posterior {name} {has}{meant(setting, own)}{remedy}")
+    return POSTERIORS[name](dimension, **told, **settings)
+
+
+def own_settings(name: str, told: Collection[str]) -> list[str]:
+    """The settings that a posterior has beside what a policy tells all of them."""
+    named = (field.name for field in fields(POSTERIORS[name]))
+    return [setting for setting in named if setting not in ("dimension", *told)]
