@@ -16,7 +16,7 @@ def draw_samplers(measurements: list[Measurement]) -> "Figure":
     samplers = list(dict.fromkeys(found.sampler for found in measurements))
     problems = list(dict.fromkeys(found.problem for found in measurements))
     known = looks(samplers)
-    columns = min(len(problems), 3)
+    columns = 2 if len(problems) == 4 else min(len(problems), 3)
     with styled():
         figure, grid = canvas(columns, -(-len(problems) // columns), len(samplers))
         for axes, problem in zip(grid.flat, problems, strict=False):
