@@ -48,7 +48,7 @@ NAN, INF = math.nan, math.inf
         ({"eta": "1"}, "eta must be a real number, got '1'"),
         ({"rate": -0.1}, "rate must be at least 0, got -0.1"),
         ({"rate": INF}, "rate must be finite .* got inf"),
-        ({"rate": "theorem1"}, "rate must be .* one of balanced, .* got 'theorem1'"),
+        ({"rate": "theorem1"}, "rate must be .* one of balanced, .* got 'theorem1': did you mean"),
         ({"gain": "half"}, "gain must be one of full, conditional, shannon, got 'half'"),
         ({"gain": "shanon"}, "gain must be one of .* got 'shanon': did you mean 'shannon'"),
         ({"gain": ["full"]}, "gain must be one of"),

@@ -176,6 +176,12 @@ def test_the_figure_has_a_panel_for_each_axis_and_a_line_for_each_law():
     assert "1.00 ± 0.00" in [text.get_text() for text in panels[0].texts]
 
 
+def test_what_hardly_grows_looks_like_it():
+    points = made_up("rewards", lambda x: 2.0 * x**0.01)
+    low, high = draw_growth(points, list(fits(points))).axes[0].get_ylim()
+    assert high >= 100.0 * low
+
+
 # The command
 
 

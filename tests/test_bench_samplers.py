@@ -6,13 +6,15 @@ import json
 import math
 from importlib.util import find_spec
 
+import numba
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from soids.bench import chains, samplers
+from soids.bench import chains, one_thread, samplers
 from soids.bench.chains import WATCHED, Chains, Walk, settle
+from soids.bench.charts import draw_samplers
 from soids.bench.density import relaxed_log_density
 from soids.bench.problems import DATA, NOISE, RADIUS, pose
 from soids.bench.samplers import Effort, Measurement, measure, ratios
@@ -217,6 +219,8 @@ def test_ratios_are_of_the_others_over_ours_on_the_same_problem():
 
 
 def test_what_is_asked_twice_is_measured_once_and_no_ratios_make_no_file(tmp_path):
+    (tmp_path / "samplers-ratios.csv").write_text("of an earlier run")
+    (tmp_path / "samplers-notes.csv").write_text("of someone's own")
     answer = told(
         "--dimension", 10, "--rounds", 5, "--rounds", 5, "--data", "random", "--sampler", "subset",
         "--sampler", "subset", "--groups", 1, "--sweeps", 20, "--patience", 1, "--out", tmp_path,
@@ -225,6 +229,7 @@ def test_what_is_asked_twice_is_measured_once_and_no_ratios_make_no_file(tmp_pat
     with (tmp_path / "samplers-measurements.csv").open() as file:
         assert len(list(csv.DictReader(file))) == 1
     assert not (tmp_path / "samplers-ratios.csv").exists()
+    assert (tmp_path / "samplers-notes.csv").exists()
 
 
 def test_chains_that_disagree_are_given_no_time_but_a_remedy():
@@ -238,6 +243,21 @@ def test_chains_that_disagree_are_given_no_time_but_a_remedy():
             console.print(tabulated([plain._replace(rhat_worst=worst)]))
         assert ("0.25" in capture.get()) is expected
         assert ("--patience" in capture.get()) is advice
+
+
+@pytest.mark.parametrize(("rhat", "drawn"), [(1.008, "filled"), (1.03, "open"), (1.3, "cross")])
+def test_a_figure_tells_chains_that_agree_from_those_that_do_not(rhat, drawn):
+    figure = draw_samplers([some("subset", 1.0, 1.1, rhat=rhat)])
+    (marks,) = figure.axes[0].collections
+    crossed, filled = len(marks.get_paths()[0].vertices) == 4, len(marks.get_facecolors()) > 0
+    assert ("cross" if crossed else "filled" if filled else "open") == drawn
+
+
+def test_one_thread_is_what_is_measured_with_and_others_are_back_afterwards():
+    before = numba.get_num_threads()
+    with one_thread():
+        assert numba.get_num_threads() == 1
+    assert numba.get_num_threads() == before
 
 
 def test_a_ratio_of_chains_that_disagree_means_nothing():

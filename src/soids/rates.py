@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from soids.arrays import Floats, as_number
 from soids.designs import exploratory_design
+from soids.spelling import meant
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,8 @@ def as_rate(rate: object) -> Rate:
     if isinstance(rate, str):
         if rate not in RATES:
             raise ValueError(
-                f"rate must be a number, a function or one of {', '.join(RATES)}, got {rate!r}"
+                "rate must be a number, a function or one of "
+                f"{', '.join(RATES)}{meant(rate, RATES)}"
             )
         return RATES[rate]
     if callable(rate):

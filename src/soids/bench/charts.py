@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from soids.bench.chains import GOOD
-from soids.bench.samplers import Measurement
+from soids.bench.samplers import HOPELESS, Measurement
 from soids.plots.canvas import align_logs, canvas, head, legend, styled
 from soids.plots.looks import looks
 
@@ -23,10 +23,14 @@ def draw_samplers(measurements: list[Measurement]) -> "Figure":
             for found in measurements:
                 if found.problem == problem:
                     place, colour = samplers.index(found.sampler), known[found.sampler].colour
-                    axes.scatter(
-                        [place] * len(found.by_group), found.by_group, s=18, edgecolors=colour,
-                        facecolors=colour if found.rhat_worst < GOOD else "none",
-                    )  # fmt: skip
+                    places = [place] * len(found.by_group)
+                    if found.rhat_worst < HOPELESS:
+                        inside = colour if found.rhat_worst < GOOD else "none"
+                        axes.scatter(
+                            places, found.by_group, s=18, edgecolors=colour, facecolors=inside
+                        )
+                    else:
+                        axes.scatter(places, found.by_group, s=18, marker="x", color=colour)
             dimension, rounds, data, _ = problem
             axes.set(title=f"d = {dimension}, t = {rounds}, {data}", yscale="log")
             axes.set_xlim(-0.5, len(samplers) - 0.5)
@@ -38,7 +42,8 @@ def draw_samplers(measurements: list[Measurement]) -> "Figure":
         head(
             figure,
             "What an effective sample costs",
-            "A point is a group of four chains, open if R-hat is not below 1.01 in all groups.",
+            f"One mark a group of four chains. Filled: all groups of the sampler have R-hat below "
+            f"{GOOD}; open: below {HOPELESS}; crosses: they disagree, and the time means nothing.",
         )
         legend(figure, [(name, known[name]) for name in samplers], note="from left to right")
     return figure

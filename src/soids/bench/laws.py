@@ -1,5 +1,6 @@
 """Growth and limits as figures."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+DECADES = 100.0  # the largest value shown over the smallest, at least
 UNITS = {"milliseconds": "CPU milliseconds", "megabytes": "megabytes"}
 
 
@@ -40,7 +42,10 @@ def draw_growth(points: list[Point], laws: list[Fit]) -> "Figure":
             axes.set(xscale="log", yscale="log")
             axes.xaxis.set_minor_formatter(NullFormatter())
             axes.tick_params(axis="x", labelsize=7.5)  # a million is wide
+        widen(grid.flat[: len(names)])
         align_logs(grid.flat)
+        for axes in grid[:, 0]:
+            axes.set_ylabel("ms, MB")
         head(
             figure,
             "What a decision takes as problems grow",
@@ -49,6 +54,14 @@ def draw_growth(points: list[Point], laws: list[Fit]) -> "Figure":
         )
         legend(figure, [(unit, known[unit]) for unit in UNITS.values()], note="")
     return figure
+
+
+def widen(grid: "Iterable[Axes]") -> None:
+    """Show two decades at least: what hardly grows should look like it."""
+    for axes in grid:
+        low, high = axes.get_ylim()
+        more = max(1.0, DECADES / (high / low)) ** 0.5
+        axes.set_ylim(low / more, high * more)
 
 
 def described(name: str, point: Point) -> str:

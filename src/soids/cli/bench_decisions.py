@@ -24,6 +24,7 @@ from soids.cli.run import Asked, carry_out, data_option, options
 from soids.cli.whereabouts import shipped
 from soids.files import write_whole
 from soids.plots import save
+from soids.plots.canvas import seeds_in_words
 from soids.simulation.comparison import reference_of
 from soids.simulation.experiment import Experiment
 from soids.simulation.panels import Panel, gather
@@ -93,12 +94,20 @@ def show(experiment: Experiment, folder: Path, console: Console) -> None:
     console.print(f"{folder / 'decisions'}.csv has the numbers, .png and .pdf the figure.")
 
 
+def horizon_of(panel: Panel) -> int:
+    """How many rounds were played."""
+    return max(int(runs.rounds[-1]) for runs in panel.runs.values() if len(runs.seeds))
+
+
 def tabulated(panel: Panel) -> Table:
     """Every policy on one problem, the least regret first."""
     reference = reference_of([panel])
     table = Table(
         title=escape(panel.title),
-        caption="ms: processor time to choose and observe; times: median seed (least–most)",
+        caption=(
+            f"{seeds_in_words([panel])}, {horizon_of(panel):,} rounds; "
+            "ms: processor time to choose and observe; times: median seed (least–most)"
+        ),
         box=box.SIMPLE,
         pad_edge=False,
     )

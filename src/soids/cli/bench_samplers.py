@@ -121,16 +121,20 @@ def samplers(
                 status.update(f"{where}: {name}")
                 one = measure(name, problem, effort, seed)
                 found.append(one)
-                aside.print(f"{where}: {name} {one.milliseconds:.3g} ms, R-hat {one.rhat:.3f}")
+                cost = f"{one.milliseconds:.3g} ms" if agrees(one) else "chains disagree"
+                aside.print(f"{where}: {name} {cost}, R-hat {one.rhat_worst:.3f}")
     compared = list(ratios(found))
     console.print(tabulated(found))
     if compared:
         console.print(ratio_table(compared))
     if out is not None:
-        records: dict[str, Sequence[NamedTuple]] = {"measurements": found}
-        if compared:
-            records["ratios"] = compared
+        records: dict[str, Sequence[NamedTuple]] = {"measurements": found, "ratios": compared}
         deliver("samplers", records, lambda: draw_samplers(found), out, console)
+
+
+def agrees(one: Measurement) -> bool:
+    """Whether chains agree well enough for effective sizes, and so times, to mean something."""
+    return one.rhat_worst < HOPELESS
 
 
 def tabulated(found: Sequence[Measurement]) -> Table:
@@ -145,7 +149,7 @@ def tabulated(found: Sequence[Measurement]) -> Table:
         table.add_row(
             one.sampler, f"{one.dimension}", f"{one.rounds}", one.data, f"{one.draws}",
             f"{one.rhat:.3f}", worst if one.rhat_worst < GOOD else f"[red]{worst}[/]",
-            *(f"{time:.3g}" if one.rhat_worst < HOPELESS else "" for time in times),
+            *(f"{time:.3g}" if agrees(one) else "" for time in times),
             f"{one.weights:.2f}",
         )  # fmt: skip
     table.caption = (

@@ -50,19 +50,26 @@ def deliver(
     folder: Path,
     console: Console,
 ) -> None:
-    """Write records as JSON and, each kind by itself, as CSV; and draw the figure."""
+    """Write records as JSON and, each kind by itself, as CSV; and draw the figure.
+
+    A kind without records has no file, nor keeps that of an earlier run.
+    """
+    kinds = {kind: folder / f"{name}-{kind}.csv" for kind in records}
     try:
         for kind, some in records.items():
-            write_whole(folder / f"{name}-{kind}.csv", as_csv(some).encode())
-        everything = {kind: [*map(as_plain, some)] for kind, some in records.items()}
+            if some:
+                write_whole(kinds[kind], as_csv(some).encode())
+            else:
+                kinds[kind].unlink(missing_ok=True)
+        everything = {kind: [*map(as_plain, some)] for kind, some in records.items() if some}
         write_whole(folder / f"{name}.json", json.dumps(everything, indent=1).encode())
         save(draw(), folder / name)
     except OSError as error:
         raise click.ClickException(reason(error)) from None
     except ImportError as error:
         raise click.ClickException(str(error)) from None
-    kinds = " and ".join(f"{name}-{kind}.csv" for kind in records)
-    console.print(f"Written: {folder / name}.json, .png and .pdf, {kinds}", markup=False)
+    written = " and ".join(kinds[kind].name for kind, some in records.items() if some)
+    console.print(f"Written: {folder / name}.json, .png and .pdf, {written}", markup=False)
 
 
 def as_plain(record: NamedTuple) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from soids.regression.conversion import (
 )
 from soids.regression.forecaster import Forecaster, Foresight
 from soids.regression.ridge import Ellipsoid
+from soids.spelling import meant
 
 Width = Callable[[float, int, int, float, float, float], float]
 WIDTHS: dict[str, Width | None] = {
@@ -78,7 +79,7 @@ class OTCS:
             )
         self.feature_bound = as_number(feature_bound, "feature_bound", 0.0, strict=True)
         if not isinstance(width, str) or width not in WIDTHS:
-            raise ValueError(f"width must be one of {', '.join(WIDTHS)}, got {width!r}")
+            raise ValueError(f"width must be one of {', '.join(WIDTHS)}{meant(width, WIDTHS)}")
         self.width = width
         self.horizon = None if horizon is None else as_count(horizon, "horizon")
         self.ridge = as_number(ridge, "ridge", SMALLEST)
