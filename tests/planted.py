@@ -180,14 +180,14 @@ BUGS = (
     Bug(
         "values drawn anew about zero",
         "kernels/joint.py",
-        "    values += centre\n",
-        "",
+        "    values = whitened[:n] + normals[:n]",
+        "    values = normals[:n].copy()",
     ),
     Bug(
         "values drawn anew as if no feature leant",
         "kernels/sparse.py",
-        "centre = slopes[active] + leans[active]",
-        "centre = slopes[active]",
+        "whitened = slopes[active] + leans[active]",
+        "whitened = slopes[active]",
     ),
     Bug(
         "mirrored about the wrong length",

@@ -6,7 +6,6 @@ import math
 from concurrent.futures.process import BrokenProcessPool
 from unittest.mock import MagicMock
 
-import numba
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -19,13 +18,6 @@ from soids.evidence import Evidence, Menu
 
 SHORT = Effort(settling=2, decisions=6, runs=2, seconds=10.0)
 TINY = Size(dimension=20, actions=10, particles=10)
-
-
-@pytest.fixture(autouse=True)
-def as_many_threads_as_before():
-    threads = numba.get_num_threads()
-    yield
-    numba.set_num_threads(threads)
 
 
 def told(*arguments):

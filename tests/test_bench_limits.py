@@ -4,7 +4,6 @@ import csv
 import math
 import time
 
-import numba
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -15,13 +14,6 @@ from soids.cli import main
 from soids.posteriors.arms import MOST
 
 KERNELS = ["sweep", "all_rewards", "optimism", "fits", "appraise", "minimise_ratio"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def as_many_threads_as_before():
-    threads = numba.get_num_threads()
-    yield
-    numba.set_num_threads(threads)
 
 
 def told(*arguments):

@@ -6,13 +6,12 @@ import json
 import math
 from importlib.util import find_spec
 
-import numba
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from soids.bench import chains, one_thread, samplers
+from soids.bench import chains, samplers
 from soids.bench.chains import WATCHED, Chains, Walk, settle
 from soids.bench.charts import draw_samplers
 from soids.bench.density import relaxed_log_density
@@ -251,13 +250,6 @@ def test_a_figure_tells_chains_that_agree_from_those_that_do_not(rhat, drawn):
     (marks,) = figure.axes[0].collections
     crossed, filled = len(marks.get_paths()[0].vertices) == 4, len(marks.get_facecolors()) > 0
     assert ("cross" if crossed else "filled" if filled else "open") == drawn
-
-
-def test_one_thread_is_what_is_measured_with_and_others_are_back_afterwards():
-    before = numba.get_num_threads()
-    with one_thread():
-        assert numba.get_num_threads() == 1
-    assert numba.get_num_threads() == before
 
 
 def test_a_ratio_of_chains_that_disagree_means_nothing():

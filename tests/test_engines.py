@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 from soids.simulation.engines import DEATHS, EngineError, on_dask, on_processes
 from soids.simulation.store import Outcome
 from soids.simulation.trial import Player, Problem, Trial
-from soids.simulation.worker import Post, one_thread, perform
+from soids.simulation.worker import Post, perform, undisturbed
 
 HERE = str(Path(__file__).parent)
 POST = Post(HERE)
@@ -100,7 +100,7 @@ def test_threads_of_one_worker_take_turns():
     seen = []
 
     def play():
-        with one_thread():
+        with undisturbed():
             time.sleep(0.2)
             seen.append(limits())
 

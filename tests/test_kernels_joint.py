@@ -70,6 +70,12 @@ def factored(theta, gram):
     return active, precision_factor(active, POWER, gram, SLAB)[0]
 
 
+def whitened(theta, gram, slopes):
+    """The same, and the slopes that the factor has whitened."""
+    active, factor = factored(theta, gram)
+    return active, factor, np.linalg.solve(np.tril(factor), slopes[active])
+
+
 def test_a_new_arm_is_weighed_with_all_values_integrated_out():
     gram, slopes, columns, theta, normals = scene(1)
     grid = (np.arange(2_000) + 0.5) / 2_000
@@ -118,16 +124,15 @@ def test_without_a_ball_the_reflection_is_about_the_mean():
     mean = joint_law(gram, slopes, support)[1]
     theta[support] = mean * [0.9, 1.05, 1.1]  # near it, so that no sign turns
     new = theta.copy()
-    joint.reflect(new, *factored(theta, gram), mean, math.inf)
+    joint.reflect(new, *whitened(theta, gram, slopes), math.inf)
     np.testing.assert_allclose(new[support], 2.0 * mean - theta[support], rtol=1e-9)
     assert not np.delete(new, support).any()
 
 
 def test_values_are_drawn_anew_beside_the_arms_that_they_have():
     gram, slopes, _, theta, normals = scene(2)
-    support, mean = [1, 3, 4], joint_law(*scene(2)[:2], [1, 3, 4])[1]
-    new = theta.copy()
-    joint.redraw(new, *factored(theta, gram), mean, math.inf, normals, TURNING, normals)
+    support, new = [1, 3, 4], theta.copy()
+    joint.redraw(new, *whitened(theta, gram, slopes), math.inf, normals, TURNING, normals)
     np.testing.assert_allclose(
         new[support], drawn_values(gram, slopes, support, normals), rtol=1e-11
     )
@@ -147,7 +152,7 @@ def test_drawing_anew_leaves_the_law_in_the_ball_as_it_is(radius):
     for theta in redrawn:
         normals, others = rng.standard_normal((2, 3))
         turning = rng.random(joint.ANGLES + 1)
-        joint.redraw(theta, active, factor, centre, radius, normals, turning, others)
+        joint.redraw(theta, active, factor, factor.T @ centre, radius, normals, turning, others)
     assert (np.abs(redrawn).sum(axis=1) <= radius).all()
     assert (redrawn != draws).any(axis=1).mean() > 0.95
     for before, after in ((draws, redrawn), (draws**2, redrawn**2)):
@@ -333,16 +338,9 @@ def kernel_arguments():
             TURNING,
             normals,
         ),
-        "redraw": (
-            theta,
-            *factored(theta, gram),
-            normals[:3],
-            9.0,
-            normals,
-            TURNING,
-            normals,
-        ),
-        "reflect": (theta, *factored(theta, gram), normals[:3], 9.0),
+        "redraw": (theta, *whitened(theta, gram, slopes), 9.0, normals, TURNING, normals),
+        "stay_inside": (theta, *factored(theta, gram), normals[:3], 1.4, TURNING, normals),
+        "reflect": (theta, *whitened(theta, gram, slopes), 9.0),
         "exchange": (theta, done, POWER, 9.0, gram, SLAB, uniforms, SIDES, normals),
         "draw_lean": (done._replace(lean=0.5), 2, 0.4),
         "weigh_candidates": (done._replace(lean=0.5), 3, np.empty(6)),

@@ -52,6 +52,15 @@ def sparse_thetas(rng, particles=30, dimension=6, radius=3.0):  # (M, d)
     return thetas * (reach / np.abs(thetas).sum(axis=1))[:, None]
 
 
+# In chains half of the values are drawn anew, so that few particles see it all.
+PACES = pytest.mark.parametrize(
+    "pace",
+    [
+        sparse.CLOUD,
+        sparse.CHAIN._replace(redrawn=0.5),
+        sparse.PINNED_CHAIN._replace(redrawn=0.5, joint=0.8),
+    ],
+)
 SLABS = pytest.mark.parametrize("slab", [(0.0, 0.0), (0.4, 0.0), (4.0, 0.8)])  # and its centre
 
 
@@ -294,12 +303,13 @@ def test_fields_are_the_gradient_of_the_log_density():
     np.testing.assert_allclose(field, differences, atol=1e-12)
 
 
+@PACES
 @SLABS
-def test_a_sweep_returns_the_rewards_of_the_parameters_it_returns(slab):
+def test_a_sweep_returns_the_rewards_of_the_parameters_it_returns(slab, pace):
     rng = np.random.default_rng(5)
     before = staged_cloud(rng, slab)
-    after = smc.moved(before, rng, sweeps=8)
-    assert (after.thetas != before.thetas).any(axis=1).all()
+    after = smc.moved(before, rng, 8, pace)
+    assert (after.thetas != before.thetas).any(axis=1).mean() > 0.9
     np.testing.assert_allclose(after.rewards, after.thetas @ after.target.columns, atol=1e-13)
 
 
@@ -320,12 +330,13 @@ def test_all_moves_of_a_sweep_follow_the_arm_that_was_drawn_with_the_values():
     assert abs(changed - 0.5) < 4.0 * math.sqrt(0.25 / 400)
 
 
+@PACES
 @SLABS
-def test_a_sweep_modifies_nothing_it_was_given(slab):
+def test_a_sweep_modifies_nothing_it_was_given(slab, pace):
     rng = np.random.default_rng(6)
     cloud = staged_cloud(rng, slab)
     before = deepcopy(cloud)
-    smc.moved(cloud, rng)
+    smc.moved(cloud, rng, pace=pace)
     for now, then in zip(
         (*cloud.target, *cloud, cloud.target.gram.dense()),
         (*before.target, *before, before.target.gram.dense()),
@@ -336,30 +347,32 @@ def test_a_sweep_modifies_nothing_it_was_given(slab):
 
 
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
+@PACES
 @SLABS
-def test_the_number_of_threads_changes_no_bit(slab, monkeypatch):
+def test_the_number_of_threads_changes_no_bit(slab, pace, monkeypatch):
     monkeypatch.setattr(rows, "WORTHWHILE", 0)
     cloud = staged_cloud(np.random.default_rng(7), slab)
     before = numba.get_num_threads()
     thetas = []
     for threads in (1, 2):
         numba.set_num_threads(threads)
-        thetas.append(smc.moved(cloud, np.random.default_rng(0)).thetas)
+        thetas.append(smc.moved(cloud, np.random.default_rng(0), pace=pace).thetas)
     numba.set_num_threads(before)
     np.testing.assert_array_equal(*thetas)
 
 
+@PACES
 @SLABS
-def test_a_compiled_sweep_equals_the_plain_one(slab, monkeypatch):
+def test_a_compiled_sweep_equals_the_plain_one(slab, pace, monkeypatch):
     cloud = staged_cloud(np.random.default_rng(8), slab)
-    compiled = smc.moved(cloud, np.random.default_rng(0)).thetas
+    compiled = smc.moved(cloud, np.random.default_rng(0), pace=pace).thetas
     monkeypatch.setattr(sparse, "sweep_rows", plain(sparse.sweep_rows))
-    interpreted = smc.moved(cloud, np.random.default_rng(0)).thetas
+    interpreted = smc.moved(cloud, np.random.default_rng(0), pace=pace).thetas
     np.testing.assert_allclose(compiled, interpreted, rtol=1e-11)
 
 
 def kernel_arguments():
-    """One call of every kernel but the sweep."""
+    """One call of every kernel but the sweep, and what it calls to move values."""
     rng = np.random.default_rng(9)
     stage, thetas, field, table = staged(rng), sparse_thetas(rng), rng.random(6), np.zeros(6)
     gram, columns, theta = stage.gram.all_rows(), stage.columns, thetas[0]

@@ -5,12 +5,7 @@ each, which prints its records as a table and, if asked, writes them and draws t
 packages that need not be there: those that are missing are named, with what installs them.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
-
-import numba
-from threadpoolctl import threadpool_limits
 
 REMEDY = "`make bench` installs it into an environment of its own"
 
@@ -18,15 +13,3 @@ REMEDY = "`make bench` installs it into an environment of its own"
 def is_installed(package: str) -> bool:
     """Whether a package is there, without loading it."""
     return find_spec(package) is not None
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Measure without threads that help: their waking and waiting is processor time, too."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        numba.set_num_threads(before)

@@ -21,9 +21,9 @@ import numpy as np
 
 from soids.arrays import Floats
 from soids.bandits import SparseLinearBandit, paper_instance
-from soids.bench import one_thread
 from soids.evidence import Evidence, Menu
 from soids.gram import SMALL, Gram
+from soids.kernels.rows import one_thread
 from soids.policies.posterior import SOIDS
 from soids.posteriors.arms import MOST
 

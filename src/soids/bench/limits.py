@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from soids.arrays import Floats
 from soids.bandits import paper_instance
-from soids.bench import one_thread
 from soids.bench.problems import NOISE, RADIUS, random_evidence
 from soids.information import appraise, minimise_ratio
 from soids.kernels import sparse
 from soids.kernels.closeness import closeness
 from soids.kernels.density import fits, optimism
 from soids.kernels.rewards import all_rewards
+from soids.kernels.rows import one_thread
 from soids.kernels.weights import normalised
 from soids.posteriors import Subset, Tuning
 from soids.posteriors.arms import Arms, promising

@@ -16,10 +16,11 @@ import numpy as np
 from scipy import stats
 
 from soids.arrays import Floats
-from soids.bench import is_installed, nuts, one_thread
+from soids.bench import is_installed, nuts
 from soids.bench.chains import FOUR, WATCHED, Chains, Mixing, Walk, settle
 from soids.bench.problems import NOISE, RADIUS, Problem
 from soids.evidence import Evidence
+from soids.kernels.rows import one_thread
 from soids.kernels.sparse import CHAIN, PINNED_CHAIN, Pace
 from soids.posteriors import Langevin, Subset, smc
 from soids.posteriors.draws import uniform_in_balls
@@ -173,7 +174,7 @@ def is_missing(name: str) -> bool:
 
 
 def measure(name: str, problem: Problem, effort: Effort, seed: int) -> Measurement:
-    """Run as many chains as the effort says, in one thread, and judge them."""
+    """Run as many chains as the effort says, ours in one thread, and judge them."""
     rng = np.random.default_rng(seed)
     sampler = SAMPLERS[name]
     draws, groups = effort.sweeps, effort.groups

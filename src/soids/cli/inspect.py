@@ -28,7 +28,7 @@ from soids.simulation.play import Trace
 from soids.simulation.provenance import fingerprint
 from soids.simulation.store import Outcome, Store, read_outcome
 from soids.simulation.trial import Trial
-from soids.simulation.worker import one_thread
+from soids.simulation.worker import undisturbed
 from soids.spelling import meant
 
 
@@ -140,7 +140,7 @@ def narrowed(trials: list[Trial], option: str, value: Any, values: list[Any]) ->
 def replay(trial: Trial) -> Diagnosis:
     """Play the trial again as a worker does, and watch."""
     problem, horizon = trial.problem, trial.problem.horizon
-    with Progress(console=Console(stderr=True), transient=True) as progress, one_thread():
+    with Progress(console=Console(stderr=True), transient=True) as progress, undisturbed():
         task = progress.add_task("playing again", total=horizon)
 
         def tell(t: int, _: float) -> None:

@@ -25,7 +25,7 @@ from soids.offpolicy.overlap import FLOOR
 from soids.policies import POLICIES
 from soids.simulation.experiment import check_settings
 from soids.simulation.trial import policy_called
-from soids.simulation.worker import one_thread
+from soids.simulation.worker import undisturbed
 from soids.spelling import meant
 
 UNRELIABLE = 3  # exit code when something was asked that the log cannot tell
@@ -128,7 +128,7 @@ def replay(
         raise click.UsageError("--set is for policies that learn: name one by --policy")
     try:
         source = find_log(log, form, features, torn, probabilities)
-        with Watch() as watch, one_thread():
+        with Watch() as watch, undisturbed():
             found = carry_out(source, wish, watch)
         written = [] if out is None else write_findings(out, found)
     except ValueError as error:

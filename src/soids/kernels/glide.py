@@ -127,8 +127,8 @@ def glide(
             precision, slope = spreads[j], excesses[j]
             if n == log_odds.size:
                 continue
-            steepest, least = abs(slope) + lean, LOG_RARE if u > RARE else math.log(u + 1e-300)
-            if steepest * steepest + usual < (wide + 2.0 * (least - log_odds[n])) * precision:
+            steepest, asked = abs(slope) + lean, LOG_RARE if u > RARE else math.log(u + 1e-300)
+            if steepest * steepest + usual < (wide + 2.0 * (asked - log_odds[n])) * precision:
                 continue
         else:
             if n <= floor:

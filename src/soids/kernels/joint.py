@@ -76,16 +76,20 @@ def rearm(theta, active, factor, radius, scores, whitened, arm, uniform, normals
 
 
 @njit(cache=True)
-def redraw(theta, active, factor, centre, radius, normals, turning, others):
-    """Redraw all active values about their centre, given the arms: anew, or else in the ball."""
+def redraw(theta, active, factor, whitened, radius, normals, turning, others):
+    """Redraw all active values, given the arms: anew, or else in the ball.
+
+    The whitened slopes are ``factor^-1`` times those of the active features.
+    """
     n = active.size
-    values = normals[:n].copy()
+    values = whitened[:n] + normals[:n]
     solve_back(factor, n, values)
-    values += centre
     if np.abs(values).sum() <= radius:
         theta[active] = values
-    else:
-        stay_inside(theta, active, factor, centre, radius, turning, others)
+        return
+    centre = whitened[:n].copy()
+    solve_back(factor, n, centre)
+    stay_inside(theta, active, factor, centre, radius, turning, others)
 
 
 @njit(cache=True)
@@ -100,9 +104,10 @@ def stay_inside(theta, active, factor, centre, radius, turning, others):
 
 
 @njit(cache=True)
-def reflect(theta, active, factor, centre, radius):
-    """Mirror all active values, Gaussian about their centre given the arms."""
-    values = theta[active]
+def reflect(theta, active, factor, whitened, radius):
+    """Mirror all active values, given the arms; whitened slopes as in ``redraw``."""
+    values, centre = theta[active], whitened[: active.size].copy()
+    solve_back(factor, active.size, centre)
     mirror(values, centre, factor, radius)
     theta[active] = values
 

@@ -5,11 +5,14 @@ they do not spin while they wait, survive a fork, and may be used from several t
 """
 
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 
-from numba import get_num_threads
+from numba import get_num_threads, set_num_threads
+from threadpoolctl import threadpool_limits
 
 WORTHWHILE = 200_000  # numbers touched, below which one thread is done before others have woken
 
@@ -22,6 +25,20 @@ def pool(threads: int) -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads: make new ones
     os.register_at_fork(after_in_child=pool.cache_clear)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Do without threads that help, here and in linear algebra: their waking and waiting is
+    processor time, too, and sums keep their order.
+    """
+    before = get_num_threads()
+    set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        set_num_threads(before)
 
 
 def by_rows(kernel, work, count, *arguments) -> None:

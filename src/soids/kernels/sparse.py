@@ -1,4 +1,4 @@
-"""One sweep of sparse parameters: arms, leap or rearm; then flips, swap or glides, exchange.
+"""One sweep of sparse parameters: arms; values; then flips and swap, or glides and exchange.
 
 Notation
     thetas    (M, d)    the cloud, one row per particle
@@ -23,7 +23,6 @@ from soids.kernels.draws import draw_arms, highest, pick, write_shares
 from soids.kernels.elimination import (
     eliminate,
     precision_factor,
-    solve_back,
     solve_forward,
     support,
 )
@@ -85,7 +84,7 @@ class Luck(NamedTuple):
     redraws: Bools  # (M,)  whether values are drawn anew, or mirrored
     rearms: Bools  # (M,)  whether their arm is drawn with them
     values: Floats  # (M, 2 + DRAWN + ANGLES + 1)  menu and arm; a leap; angles, and is it mirrored
-    normals: Floats  # (M, 3, n)  of rearm, leap and turn; n are active at most, before the sweep
+    normals: Floats  # (M, 3, n)  of values, leap and turn; n are active at most, before the sweep
     flips: Floats  # (M, passes of glides * d)
     exchanges: Bools  # (M,)  whether there is a swap or an exchange
     supports: Floats  # (M, 2 * EXCHANGED + 2)  of a swap or an exchange
@@ -97,7 +96,7 @@ class Luck(NamedTuple):
 TURNING = 2 + DRAWN  # where the angles begin, after menu, arm and leap
 LEANING = 2 + EXCHANGED  # features that enter at once and lean: by a leap, by an exchange
 PASSES = 30  # over features and actions, or so, that all moves of one particle make
-LEAPS = 0.1  # of the sweeps that draw arm and values anew
+LEAPS = 0.1  # of a cloud's rearms; a chain has fewer, and all of them begin with a leap
 REDRAWN = 0.25  # of the flips that keep a feature: enough where the data pin no values
 
 
@@ -161,7 +160,7 @@ def flip(
                 new, _ = invert_twin_mass(slope, lean, precision, -slack, slack, u / share)
         elif u < REDRAWN * share:
             new, _ = invert_twin_mass(slope, lean, precision, -slack, slack, u / (REDRAWN * share))
-        elif u < share:  # it stays, and mostly keeps its value: rearm draws those that data pin
+        elif u < share:  # it stays, and mostly keeps its value: others draw those that data pin
             continue
         if new != old:
             step = power * (new - old)
@@ -301,9 +300,9 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
             if not luck.rearms[m]:
                 factor, pinned = precision_factor(active, power, gram, slab_precision)
                 if pinned:
-                    centre = slopes[active] + leans[active]
-                    solve_forward(factor, active.size, centre)
-                    renew(theta, active, factor, centre, radius, luck, m)
+                    whitened = slopes[active] + leans[active]
+                    solve_forward(factor, active.size, whitened)
+                    renew(theta, active, factor, whitened, radius, luck, m)
             field = fields(theta, power, gram, slopes)
             flip(
                 theta, field, power, radius, volume, gram, slab_precision, lean, half_logs,
@@ -316,20 +315,14 @@ def sweep_rows(start, stop, thetas, rewards, radii, powers, half_logs, stage, lu
 
 @njit(cache=True)
 def renew(theta, active, factor, whitened, radius, luck, m):
-    """Draw all active values anew, given the arms, or mirror them.
-
-    The whitened slopes are ``factor^-1`` times those of the active features.
-    """
-    n = active.size
-    centre = whitened[:n].copy()
-    solve_back(factor, n, centre)
+    """Draw all active values anew, given the arms, or mirror them."""
     if luck.redraws[m]:
         redraw(
-            theta, active, factor, centre, radius, luck.normals[m, 0], luck.values[m, TURNING:],
+            theta, active, factor, whitened, radius, luck.normals[m, 0], luck.values[m, TURNING:],
             luck.normals[m, 2],
         )  # fmt: skip
     else:
-        reflect(theta, active, factor, centre, radius)
+        reflect(theta, active, factor, whitened, radius)
 
 
 @njit(cache=True)

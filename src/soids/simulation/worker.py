@@ -10,9 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numba
-from threadpoolctl import threadpool_limits
-
+from soids.kernels.rows import one_thread
 from soids.simulation.board import EVERY, Board
 from soids.simulation.feedback import Feedback
 from soids.simulation.play import play
@@ -45,7 +43,7 @@ def perform(trial: Trial, post: Post, row: int) -> Outcome | Failure:
     if post.folder is not None and post.folder not in sys.path:
         sys.path.insert(0, post.folder)
     try:
-        with one_thread():
+        with undisturbed():
             return played(trial, post.board, row)
     except (Exception, SystemExit) as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
@@ -55,12 +53,11 @@ def perform(trial: Trial, post: Post, row: int) -> Outcome | Failure:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """As workers play: alone, so that sums keep their order, and without warnings of policies that
-    fail, since that is what experiments are for.
+def undisturbed() -> Iterator[None]:
+    """As workers play: one at a time, in one thread, and without warnings of policies that fail,
+    since that is what experiments are for.
     """
-    numba.set_num_threads(1)
-    with ALONE, threadpool_limits(1), warnings.catch_warnings():
+    with ALONE, one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         yield
 
