@@ -38,8 +38,9 @@ def luck_for(
         exchanges=exchanges,
         supports=drawn(rng.random, exchanges, 2 * EXCHANGED + 2),
         exchange_normals=exchange_normals,
-        sides=leaning[:, :active],
-        entrants=leaning[:, active:],
+        # A view of one row is contiguous, of several it is not: the sweep would be compiled twice.
+        sides=np.ascontiguousarray(leaning[:, :active]),
+        entrants=np.ascontiguousarray(leaning[:, active:]),
     )
 
 
