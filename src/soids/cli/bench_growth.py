@@ -1,6 +1,5 @@
 """``soids bench growth``: time and memory of a decision as problems grow."""
 
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -82,8 +81,7 @@ def tabulated(axis: str, found: Sequence[Point]) -> Table:
         table.add_column(head, justify="right")
     for one in found:
         table.add_row(
-            f"{one.size:,}", brief(one.milliseconds),
-            "" if math.isnan(one.error) else brief(one.error), brief(one.settling),
+            f"{one.size:,}", brief(one.milliseconds), brief(one.error), brief(one.settling),
             brief(one.megabytes), brief(one.process), f"{one.runs}",
         )  # fmt: skip
     return table

@@ -51,21 +51,21 @@ def tabulated(actions: int, found: Iterable[Limit]) -> Table:
     for head in ("kernel", "actions", "MB", "ms", "pass", "times", "BLAS", "times"):
         table.add_column(head, justify="left" if head == "kernel" else "right", no_wrap=True)
     for one in found:
-        beside = ("", "")
-        if not math.isnan(one.product):
-            beside = brief(one.product), brief(one.product_ratio)
         table.add_row(
             one.kernel, f"{one.seen:,}" if one.seen else "", brief(one.megabytes),
-            brief(one.milliseconds), brief(one.floor), brief(one.ratio), *beside,
+            brief(one.milliseconds), brief(one.floor), brief(one.ratio), brief(one.product),
+            brief(one.product_ratio),
         )  # fmt: skip
     table.caption = "CPU ms by the fastest of several turns; pass: once over the data"
     return table
 
 
 def brief(number: float) -> str:
-    """Two digits, or all before the point.
+    """Two digits, or all before the point; nothing where nothing was measured.
 
-    >>> brief(0.01234), brief(1.234), brief(1234.5)
-    ('0.012', '1.2', '1,234')
+    >>> brief(0.01234), brief(1.234), brief(1234.5), brief(math.nan)
+    ('0.012', '1.2', '1,234', '')
     """
+    if math.isnan(number):
+        return ""
     return f"{number:,.0f}" if number >= 10.0 else f"{number:.2g}"
