@@ -57,9 +57,11 @@ mutants: $(VENV)/.dev $(VENV)/.fresh ## break the code on purpose: do the tests 
 	$(say) mutants 'tests/mutants.py'
 	@$(BIN)/python tests/mutants.py
 
-limits: $(VENV)/.dev $(VENV)/.fresh ## measure speed, designs, the harness and the paper's sampler
+limits: $(VENV)/.dev $(VENV)/.fresh ## measure speed, a large run, designs, the harness and the paper's sampler
 	$(say) limits 'speed'
 	@$(BIN)/python benchmarks/speed.py
+	$(say) limits 'ten thousand features'
+	@$(BIN)/python benchmarks/large.py
 	$(say) limits 'designs'
 	@$(BIN)/python benchmarks/designs.py
 	$(say) limits 'the harness'
