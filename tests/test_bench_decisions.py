@@ -113,6 +113,19 @@ def test_no_label_of_the_figure_lies_on_another():
             assert figure.bbox.contains(box.x1, box.y1)
 
 
+def test_the_reference_stands_out():
+    figure = draw_decisions([PANEL])
+    bold = [label.get_text() for label in figure.axes[0].texts if label.get_weight() == "bold"]
+    assert [text.split("  ")[0] for text in bold] == ["SOIDS"]
+
+
+def test_points_that_share_a_hue_differ_in_shape():
+    many = {f"Peer{n}": runs([100 + n] * 8, [1.0 + n] * 8) for n in range(10)}  # hues are seven
+    figure = draw_decisions([PANEL._replace(runs={"SOIDS": OURS, **many})])
+    points = [line for line in figure.axes[0].lines if line.get_marker() != "None"]
+    assert len({(point.get_color(), point.get_marker()) for point in points}) == len(points) == 11
+
+
 def test_a_regret_of_zero_can_be_drawn():
     panel = PANEL._replace(runs={"SOIDS": OURS, "Lucky": runs([0.0] * 8, [1.0] * 8)})
     low, high = draw_decisions([panel]).axes[0].get_ylim()

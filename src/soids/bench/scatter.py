@@ -7,10 +7,10 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from soids.arrays import Floats
-from soids.bench.decisions import Standing, standings
+from soids.bench.decisions import standings
 from soids.plots.canvas import INK, TINY, head, number_ticks, played, seeds_in_words, styled
-from soids.plots.looks import Look, looks
-from soids.simulation.comparison import policies_of
+from soids.plots.looks import DASHES, Look, looks
+from soids.simulation.comparison import policies_of, reference_of
 from soids.simulation.panels import Panel
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 POINTS = 7.5  # of a label
 LINE = 1.25 * POINTS  # from one label to the next
 WIDTH, HEIGHT = 5.2, 3.6  # of a panel with its labels, in inches
+MARKS = dict(zip(DASHES, "osD^v", strict=True))  # a point has no dash
 
 
 def draw_decisions(panels: list[Panel], title: str = "") -> "Figure":
@@ -38,22 +39,26 @@ def draw_decisions(panels: list[Panel], title: str = "") -> "Figure":
         for place, axes in enumerate(grid.flat):
             axes.set_visible(place < len(panels))
             if place < len(panels):
-                draw_panel(axes, standings(panels[place]), known, height - 0.9)
-                axes.set_title(panels[place].title)
+                draw_panel(axes, panels[place], known, height - 0.9)
         head(figure, title, f"Mean regret with its 95 % interval over {seeds_in_words(panels)}.")
     return figure
 
 
-def draw_panel(axes: "Axes", found: list[Standing], known: dict[str, Look], inches: float) -> None:
+def draw_panel(axes: "Axes", panel: Panel, known: dict[str, Look], inches: float) -> None:
     """All policies on one problem, their names on the right in the order of their regrets."""
+    found, reference = standings(panel), reference_of([panel])
     axes.set(xscale="log", yscale="log", ylabel="regret", xlabel="processor ms a decision")
+    axes.set_title(panel.title)
     axes.grid(axis="x")
     for one in found:
-        colour = known[one.policy].colour
+        colour, dash = known[one.policy]
+        size = 8 if one.policy == reference else 5
         if one.seeds > 1:
             ends = max(one.low, TINY), one.high
             axes.plot([one.milliseconds] * 2, ends, color=colour, lw=1.2)
-        axes.plot(one.milliseconds, one.regret, "o", color=colour, ms=5, mec="white", mew=0.6)
+        axes.plot(
+            one.milliseconds, one.regret, MARKS[dash], color=colour, ms=size, mec="white", mew=0.6
+        )
     axes.margins(x=0.06)
     low, high = 0.7 * max(found[0].regret, TINY), 1.4 * max(found[-1].regret, TINY)
     axes.set_ylim(low, high)  # an interval may be wider, and reach below zero
@@ -64,6 +69,7 @@ def draw_panel(axes: "Axes", found: list[Standing], known: dict[str, Look], inch
         axes.annotate(
             f"{one.policy}  {one.regret:,.0f}", (one.milliseconds, one.regret), (1.05, place),
             xycoords="data", textcoords="axes fraction", va="center", size=POINTS, color=INK,
+            weight="bold" if one.policy == reference else "normal",
             arrowprops={
                 "arrowstyle": "-", "lw": 0.5, "color": known[one.policy].colour, "alpha": 0.6,
                 "shrinkA": 0.0, "shrinkB": 3.0, "relpos": (0.0, 0.5),
