@@ -13,6 +13,7 @@ from soids.policies.policy import Decision
 
 SPOKESMEN = 3  # features named in the sentence, at most
 AUDIBLE = 0.01  # of the loudest: smaller contributions are not named
+FEW = 10.0  # different particles, with which a policy is too sure of itself
 
 
 class Feature(NamedTuple):
@@ -75,6 +76,11 @@ def explain(
         f"{expected[index]:.3g} +- {deviation:.2g} and to teach {gain:.2g} nats; {costs}; "
         f"what speaks loudest is {spokesmen or 'no feature'}."
     )
+    if decision.info.effective < FEW:
+        sentence += (
+            f" It rests on {decision.info.effective:.1f} different particles, which is too few: "
+            "give it a larger budget_ms."
+        )
     return Explanation(
         sentence, exploring, float(expected[index]), deviation,
         float(regret[index]), float(regret[safest]), gain, features,

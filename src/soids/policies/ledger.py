@@ -95,7 +95,8 @@ class Ledger:
         if not 1 <= decision.round <= self.decisions:
             made = self.decisions
             raise ValueError(
-                f"decision must be one of the {made} this policy made, got round {decision.round}"
+                f"decision must be one of the {made} this policy made, got round {decision.round}: "
+                "observe it with the policy that chose"
             )
 
     def _waiting(self, decision: Decision) -> Decision:
