@@ -22,7 +22,7 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --system-certs --upgrade
 say = @printf '%-10s %s\n'
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test lint test-slow mutants limits bench lock clean
+.PHONY: help reproduce test lint test-slow mutants limits peers bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -57,9 +57,11 @@ mutants: $(VENV)/.dev $(VENV)/.fresh ## break the code on purpose: do the tests 
 	$(say) mutants 'tests/mutants.py'
 	@$(BIN)/python tests/mutants.py
 
-limits: $(VENV)/.dev $(VENV)/.fresh ## measure speed, a large run, designs, the harness and the paper's sampler
+limits: $(VENV)/.dev $(VENV)/.fresh ## measure speed, budgets, a large run, designs, the harness and the paper's sampler
 	$(say) limits 'speed'
 	@$(BIN)/python benchmarks/speed.py
+	$(say) limits 'budgets'
+	@$(BIN)/python benchmarks/budget.py
 	$(say) limits 'ten thousand features'
 	@$(BIN)/python benchmarks/large.py
 	$(say) limits 'designs'
@@ -69,7 +71,9 @@ limits: $(VENV)/.dev $(VENV)/.fresh ## measure speed, a large run, designs, the 
 	$(say) limits "the paper's sampler"
 	@$(BIN)/python benchmarks/langevin.py
 
-bench: $(VENV)-peers/.peers ## measure us beside other tools, in an environment of their own
+peers: $(VENV)-peers/.peers ## install other tools beside us, in an environment of their own
+
+bench: peers ## measure us beside other tools
 	$(say) bench 'samplers'
 	@$(VENV)-peers/bin/soids bench samplers
 	$(say) bench 'decisions'

@@ -102,8 +102,8 @@ def test_elimination_of_vowpal_wabbit_is_refused():
 def test_a_peer_that_is_not_installed_names_the_remedy(library, monkeypatch):
     module = f"soids.bench.peers.from_{library}"
     hide(library, monkeypatch)
-    with pytest.raises(ImportError, match=f"^{library} is not installed: make bench"):
+    with pytest.raises(ImportError, match=f"^{library} is not installed: make peers"):
         importlib.import_module(module)
-    with pytest.raises(ValueError, match=f"{library} is not installed: make bench") as caught:
+    with pytest.raises(ValueError, match=f"{library} is not installed: make peers") as caught:
         policy_called(f"{module}:LinUCB")
     assert "\n" not in str(caught.value)

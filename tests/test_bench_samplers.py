@@ -81,7 +81,7 @@ def test_the_density_given_to_others_is_ours_with_the_labels_summed_out(menus):
     np.testing.assert_allclose(theirs - theirs[0], ours - ours[0], rtol=0, atol=1e-9)
 
 
-@pytest.mark.skipif(find_spec("jax") is None, reason="jax is a peer: make bench")
+@pytest.mark.skipif(find_spec("jax") is None, reason="jax is a peer: make peers")
 def test_the_density_is_the_same_in_jax():
     import jax
 
@@ -173,7 +173,7 @@ def test_evidence_holds_the_rounds_asked_for(data):
 @pytest.mark.parametrize("name", samplers.SAMPLERS)
 def test_every_sampler_finds_the_same_posterior_mean(name):
     if samplers.is_missing(name):
-        pytest.skip(f"{name} is a peer: make bench")
+        pytest.skip(f"{name} is a peer: make peers")
     problem = pose(10, 100, "random", "paper", seed=0)
     rng = np.random.default_rng(0)
     starts = samplers.wide_starts(problem, 4, rng)
@@ -314,7 +314,7 @@ def test_a_missing_peer_is_said_with_its_remedy(monkeypatch):
     monkeypatch.setattr(samplers, "is_installed", lambda package: False)
     answer = told(*SHORT, "--groups", 1, "--sampler", "numpyro", "--sampler", "subset")
     assert answer.exit_code == 0, answer.output
-    assert "numpyro is left out, it is not installed: `make bench`" in words(answer)
+    assert "numpyro is left out, it is not installed: `make peers`" in words(answer)
 
 
 def test_without_the_judge_nothing_is_run(monkeypatch):
@@ -322,7 +322,7 @@ def test_without_the_judge_nothing_is_run(monkeypatch):
     answer = told(*SHORT)
     assert answer.exit_code == 1
     assert "R-hat needs arviz-stats" in words(answer)
-    assert "make bench" in words(answer)
+    assert "make peers" in words(answer)
 
 
 def test_help_names_every_sampler_and_every_kind_of_data():

@@ -7,7 +7,7 @@ packages that need not be there: those that are missing are named, with what ins
 
 from importlib.util import find_spec
 
-REMEDY = "`make bench` installs it into an environment of its own"
+REMEDY = "`make peers` installs it into an environment of its own"
 
 
 def is_installed(package: str) -> bool:

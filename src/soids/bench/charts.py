@@ -2,19 +2,24 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from soids.bench.chains import GOOD
-from soids.bench.samplers import HOPELESS, Measurement
-from soids.plots.canvas import align_logs, canvas, head, legend, styled
+from soids.bench.samplers import HOPELESS, Measurement, ratios
+from soids.plots.canvas import align_logs, canvas, head, styled
 from soids.plots.looks import looks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+YARDSTICK = "numpyro"  # whose time is written above ours as a multiple
 
 
 def draw_samplers(measurements: list[Measurement]) -> "Figure":
     """Time per effective sample, one panel a problem, one point a group of chains."""
     samplers = list(dict.fromkeys(found.sampler for found in measurements))
     problems = list(dict.fromkeys(found.problem for found in measurements))
+    compared = [one for one in ratios(measurements) if one.sampler == YARDSTICK]
     known = looks(samplers)
     columns = 2 if len(problems) == 4 else min(len(problems), 3)
     with styled():
@@ -23,7 +28,7 @@ def draw_samplers(measurements: list[Measurement]) -> "Figure":
             for found in measurements:
                 if found.problem == problem:
                     place, colour = samplers.index(found.sampler), known[found.sampler].colour
-                    places = [place] * len(found.by_group)
+                    places = np.linspace(place - 0.2, place + 0.2, len(found.by_group) + 2)[1:-1]
                     if found.rhat_worst < HOPELESS:
                         inside = colour if found.rhat_worst < GOOD else "none"
                         axes.scatter(
@@ -31,19 +36,30 @@ def draw_samplers(measurements: list[Measurement]) -> "Figure":
                         )
                     else:
                         axes.scatter(places, found.by_group, s=18, marker="x", color=colour)
+            for one in compared:
+                if one.problem == problem and one.means_something:
+                    ours = next(
+                        m for m in measurements if (m.sampler, m.problem) == (one.ours, problem)
+                    )
+                    axes.annotate(
+                        f"{one.ratio:.3g}", (samplers.index(one.ours), max(ours.by_group)), (0, 4),
+                        textcoords="offset points", ha="center", size=7.5,
+                    )  # fmt: skip
             dimension, rounds, data, _ = problem
-            axes.set(title=f"d = {dimension}, t = {rounds}, {data}", yscale="log")
+            axes.set(title=f"d = {dimension}, t = {rounds}, {data} data", yscale="log")
             axes.set_xlim(-0.5, len(samplers) - 0.5)
         align_logs(grid.flat)
         for axes in grid.flat:
-            axes.set_xticks([])
+            axes.set_xticks(
+                range(len(samplers)), samplers, rotation=30, ha="right", rotation_mode="anchor"
+            )
         for axes in grid[:, 0]:
             axes.set_ylabel("CPU ms per effective sample")
         head(
             figure,
             "What an effective sample costs",
             f"One mark a group of four chains. Filled: all groups of the sampler have R-hat below "
-            f"{GOOD}; open: below {HOPELESS}; crosses: they disagree, and the time means nothing.",
+            f"{GOOD}; open: below {HOPELESS}; crosses: they disagree, and the time means nothing."
+            + (f" Numbers: how many times as long {YARDSTICK} takes." if compared else ""),
         )
-        legend(figure, [(name, known[name]) for name in samplers], note="from left to right")
     return figure

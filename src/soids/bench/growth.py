@@ -122,9 +122,11 @@ class Fit(NamedTuple):
 
         >>> Fit("rewards", "milliseconds", 100, 7, -0.001, 0.02, 1.0).in_words()
         '0.00 ± 0.02'
+        >>> Fit("rewards", "milliseconds", 100, 7, -0.02, 0.01, 1.0).in_words()
+        '−0.02 ± 0.01'
         """
         error = "" if math.isnan(self.error) else f" ± {self.error:.2f}"
-        return f"{self.exponent:z.2f}{error}"
+        return f"{self.exponent:z.2f}{error}".replace("-", "−")
 
 
 # One point

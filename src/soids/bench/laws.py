@@ -44,13 +44,17 @@ def draw_growth(points: list[Point], laws: list[Fit]) -> "Figure":
             axes.tick_params(axis="x", labelsize=7.5)  # a million is wide
         widen(grid.flat[: len(names)])
         align_logs(grid.flat)
+        for law in laws:
+            if law.quantity == "milliseconds":
+                draw_proportion(grid.flat[names.index(law.axis)], law)
         for axes in grid[:, 0]:
-            axes.set_ylabel("ms, MB")
+            axes.set_ylabel("milliseconds, megabytes")
         head(
             figure,
             "What a decision takes as problems grow",
             "CPU time and the most memory beyond what there was before the policy. Lines: power "
-            "laws fitted to the larger sizes; in the corners are their exponents.",
+            "laws fitted to the larger sizes; in the corners are their exponents. Dotted: in "
+            "proportion to the size.",
         )
         legend(figure, [(unit, known[unit]) for unit in UNITS.values()], note="")
     return figure
@@ -73,8 +77,11 @@ def described(name: str, point: Point) -> str:
 
 
 def draw_quantity(axes: "Axes", along: list[Point], quantity: str, colour: str) -> None:
-    """One point a size."""
+    """One point a size, with the standard error of its time."""
     sizes, values = zip(*((one.size, getattr(one, quantity)) for one in along), strict=True)
+    if quantity == "milliseconds":
+        errors = [one.error for one in along]
+        axes.errorbar(sizes, values, errors, fmt="none", ecolor=colour, elinewidth=1.0)
     axes.plot(sizes, values, "o", color=colour, ms=4.5, mec="white", mew=0.6)
 
 
@@ -88,6 +95,13 @@ def draw_law(axes: "Axes", along: list[Point], law: Fit, colour: str) -> None:
     )  # fmt: skip
 
 
+def draw_proportion(axes: "Axes", law: Fit) -> None:
+    """What time in proportion to the size would look like, from where the law begins."""
+    ends = np.array([law.beyond, axes.get_xlim()[1]])
+    begin = law.scale * law.beyond**law.exponent
+    axes.plot(ends, begin * ends / law.beyond, color=INK, lw=0.8, ls=":", zorder=1.0)
+
+
 def draw_limits(limits: list[Limit]) -> "Figure":
     """How many times its floor each kernel takes, one row a kernel, one colour a problem."""
     kernels = list(dict.fromkeys(limit.kernel for limit in limits))[::-1]
@@ -96,20 +110,25 @@ def draw_limits(limits: list[Limit]) -> "Figure":
     known = looks(labels.values())
     with styled():
         from matplotlib.figure import Figure
-        from matplotlib.ticker import NullFormatter
 
         figure = Figure(figsize=(7.0, 0.4 * len(kernels) + 1.6), layout="constrained")
         axes = figure.subplots()
         for limit in limits:
             colour = known[labels[limit.actions]].colour
-            axes.plot(limit.ratio, kernels.index(limit.kernel), "o", color=colour, ms=6)
-        axes.set(xscale="log", xlabel="CPU time over that of one pass over the data")
+            row = kernels.index(limit.kernel) - 0.2 * problems.index(limit.actions)
+            axes.plot(limit.ratio, row, "o", color=colour, ms=6)
+            axes.plot(limit.product_ratio, row, "o", mec=colour, mfc="none", ms=6)
+        axes.set(xscale="log", xlabel="CPU time over that of the floor")
         number_ticks(axes)
-        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_yticks(range(len(kernels)), kernels)
         axes.axvline(1.0, color=INK, lw=0.8)
         axes.grid(axis="x")
         axes.margins(y=0.15)
-        head(figure, "Kernels against their floors", "The line is one pass over the data.")
+        head(
+            figure,
+            "Kernels against their floors",
+            "Filled: over one pass over the data. Open: over the BLAS product of particles and "
+            "actions.",
+        )
         legend(figure, [(label, known[label]) for label in labels.values()], note="")
     return figure

@@ -91,6 +91,10 @@ class Ratio(NamedTuple):
     in_all_high: float
     means_something: bool  # not where chains disagree: their effective size is then a fiction
 
+    @property
+    def problem(self) -> tuple[int, int, str, str]:
+        return self.dimension, self.rounds, self.data, self.settings
+
 
 def our_walk(prior: str, problem: Problem, starts: Floats, rng: np.random.Generator) -> Walk:
     """Our moves on one of our priors."""

@@ -34,7 +34,8 @@ from soids.cli.page import page
     help="Again for more than one.  [default: all]",
 )  # fmt: skip
 @click.option(
-    "--dimension", "dimensions", multiple=True, type=int, default=(100,), show_default=True,
+    "--dimension", "dimensions", multiple=True, type=click.IntRange(min=10), default=(100,),
+    show_default=True,
     help="Of the paper's instance.",
 )  # fmt: skip
 @click.option(

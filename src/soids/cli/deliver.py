@@ -5,6 +5,7 @@ import io
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,12 +15,17 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from soids.bench import is_installed
 from soids.cli.run import reason
 from soids.files import write_whole
 from soids.plots import save
+from soids.simulation.provenance import versions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+PEERS = ("arviz_stats", "blackjax", "jax", "numpyro")  # whose version matters, where installed
 
 
 def made(context: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
@@ -61,7 +67,8 @@ def deliver(
                 write_whole(kinds[kind], as_csv(some).encode())
             else:
                 kinds[kind].unlink(missing_ok=True)
-        everything = {kind: [*map(as_plain, some)] for kind, some in records.items() if some}
+        measured = {kind: [*map(as_plain, some)] for kind, some in records.items() if some}
+        everything = origin() | measured
         write_whole(folder / f"{name}.json", json.dumps(everything, indent=1).encode())
         save(draw(), folder / name)
     except OSError as error:
@@ -70,6 +77,14 @@ def deliver(
         raise click.ClickException(str(error)) from None
     written = " and ".join(kinds[kind].name for kind, some in records.items() if some)
     console.print(f"Written: {folder / name}.json, .png and .pdf, {written}", markup=False)
+
+
+def origin() -> dict[str, Any]:
+    """What must be known to measure again: the command, its settings, and versions."""
+    context = click.get_current_context()
+    settings = {name: value for name, value in context.params.items() if name != "out"}
+    peers = {name: version(name) for name in PEERS if is_installed(name)}
+    return {"command": context.command_path, "settings": settings, "versions": versions() | peers}
 
 
 def as_plain(record: NamedTuple) -> dict[str, Any]:

@@ -62,7 +62,7 @@ OPTIONS = (
     click.option("--fresh", is_flag=True, help="Play again what has been played."),
     click.option(
         "--out", type=click.Path(file_okay=False, path_type=Path),
-        help="Folder of the results.  [default: results/NAME]",
+        help="Folder of the results.  [default: one of its own in results]",
     ),
     click.option(
         "--engine", type=click.Choice(("processes", "dask")), default="processes",

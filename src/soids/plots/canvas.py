@@ -112,10 +112,11 @@ def number_ticks(axes: "Axes") -> None:
         axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))  # rounds are whole
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.9g}"))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.9g}"))
-    if axes.get_yscale() == "log":
-        low, high = axes.get_ylim()
-        axes.yaxis.set_major_locator(LogLocator(subs=(1.0,) if high > 300.0 * low else (1, 2, 5)))
-        axes.yaxis.set_minor_formatter(NullFormatter())
+    for axis in (axes.xaxis, axes.yaxis):
+        if axis.get_scale() == "log":
+            low, high = axis.get_view_interval()
+            axis.set_major_locator(LogLocator(subs=(1.0,) if high > 300.0 * low else (1, 2, 5)))
+            axis.set_minor_formatter(NullFormatter())
 
 
 def align_logs(grid: "Iterable[Axes]") -> None:

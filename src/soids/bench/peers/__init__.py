@@ -14,7 +14,7 @@ from soids.policies.policy import SILENT, Decision
 
 def absent(library: str) -> ImportError:
     """What to raise when a peer's library is not there."""
-    return ImportError(f"{library} is not installed: make bench has an environment with all peers")
+    return ImportError(f"{library} is not installed: make peers has an environment with all peers")
 
 
 def decided(actions: Floats, index: int, probability: float) -> Decision:
