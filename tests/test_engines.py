@@ -31,12 +31,28 @@ def stranger(name, **settings):
     return Player(f"strangers:{name}", (), settings)
 
 
+def local_cluster(workers):
+    """A cluster on ports that nobody else has: several tests may run at once."""
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        dashboard_address=":0",
+        silence_logs=logging.CRITICAL,
+    )
+
+
 @pytest.fixture(scope="module")
-def cluster():
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-    ) as made:
+def two_workers():
+    with local_cluster(2) as made:
         yield made
+
+
+@pytest.fixture
+def cluster(two_workers):
+    """The cluster, with both workers there again after a test that killed them."""
+    with Client(two_workers, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+    return two_workers
 
 
 def collected(played):
@@ -74,6 +90,14 @@ def test_trials_of_a_worker_that_was_killed_are_played_again(engine, cluster, tm
     assert not once.exists()
     assert outcomes.keys() == set(trials)
     assert all(isinstance(outcome, Outcome) for outcome in outcomes.values())
+
+
+def test_a_trial_that_shares_a_worker_with_a_deadly_one_is_played():
+    trials = [Trial(PAPER, stranger("Doomed"), 0), Trial(PAPER, stranger("Stubborn"), 0)]
+    with local_cluster(1) as single:
+        outcomes = collected(on_dask(trials, POST, single.scheduler_address))
+    assert "died" in outcomes[trials[0]].reason
+    assert isinstance(outcomes[trials[1]], Outcome)
 
 
 @pytest.mark.parametrize("engine", ["processes", "dask"])
@@ -145,9 +169,16 @@ def test_a_run_that_is_given_up_leaves_no_worker_behind():
     left = [
         child
         for child in psutil.Process().children(recursive=True)
-        if child.pid not in before and "popen_loky" in " ".join(child.cmdline())
+        if child.pid not in before and "popen_loky" in command_of(child)
     ]
     assert left == []
+
+
+def command_of(process):
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:  # gone since, or about to go
+        return ""
 
 
 def test_a_scheduler_that_does_not_answer_is_said(monkeypatch):

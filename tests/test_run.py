@@ -273,7 +273,7 @@ def test_the_reproduction_comes_out_the_same_after_ten_kills_alone_in_pairs_and_
         process.kill()
         process.wait()
     assert reproduce(ways["killed"]).wait() == 0
-    with LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=":0") as cluster:
         address = cluster.scheduler_address
         assert reproduce(ways["cluster"], "--engine", "dask", "--scheduler", address).wait() == 0
     for out in ways.values():

@@ -298,10 +298,11 @@ def swept(
 def moved_for(cloud: Cloud, rng: np.random.Generator, seconds: float) -> Cloud:
     """The cloud after the moves it is owed, or after a few and as many as there is time for."""
     size, began, done = len(cloud.thetas), time.perf_counter(), 0
+    is_ours = False  # its arrays, for what came in may be held by others
     while cloud.owed > 0:
         count = cloud.owed
         if seconds < math.inf:
-            spent = time.perf_counter() - began
+            spent = max(time.perf_counter() - began, 1e-9)
             count = min(count, PROBE if done == 0 else int(done * (seconds - spent) / spent))
             if count < 1:
                 break
@@ -310,7 +311,8 @@ def moved_for(cloud: Cloud, rng: np.random.Generator, seconds: float) -> Cloud:
             cloud = moved(cloud, rng, count // size)
         else:
             count = min(count, size - cloud.turn)
-            cloud = moved_part(cloud, slice(cloud.turn, cloud.turn + count), rng)
+            cloud, is_ours = cloud if is_ours else copied(cloud), True
+            move_part(cloud, slice(cloud.turn, cloud.turn + count), rng)
         cloud = cloud._replace(owed=cloud.owed - count, turn=(cloud.turn + count) % size)
         done += count
         if cloud.turn == 0:
@@ -319,13 +321,16 @@ def moved_for(cloud: Cloud, rng: np.random.Generator, seconds: float) -> Cloud:
     return cloud
 
 
-def moved_part(cloud: Cloud, rows: slice, rng: np.random.Generator) -> Cloud:
-    """The cloud after one sweep over some of its particles."""
+def copied(cloud: Cloud) -> Cloud:
+    """The same cloud in arrays of its own."""
+    return cloud._replace(**{name: getattr(cloud, name).copy() for name in PER_PARTICLE})
+
+
+def move_part(cloud: Cloud, rows: slice, rng: np.random.Generator) -> None:
+    """Make one sweep over some particles of a cloud that nobody else holds."""
     part = moved(some(cloud, rows), rng)
-    whole = {name: getattr(cloud, name).copy() for name in PER_PARTICLE}
-    for name, values in whole.items():
-        values[rows] = getattr(part, name)
-    return cloud._replace(**whole)
+    for name in PER_PARTICLE:
+        getattr(cloud, name)[rows] = getattr(part, name)
 
 
 def follow(

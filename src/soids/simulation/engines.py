@@ -107,32 +107,53 @@ def follow(master: int) -> None:
 
 
 def on_dask(trials: Sequence[Trial], post: Post, scheduler: str) -> Played:
-    """Play on the workers of a Dask cluster, which need soids and what else the policies need."""
+    """Play on the workers of a Dask cluster, which need soids and what else the policies need.
+
+    Trials whose workers died several times are played again at the end, one by one: some of them
+    only shared a worker with the guilty.
+    """
     distributed = import_distributed()
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is said here
     try:
         client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise EngineError(f"no Dask scheduler answers at {scheduler}: {error}") from error
-    with client:
+    playing: dict[Any, tuple[int, Trial]] = {}
+
+    def submit(row: int, trial: Trial) -> Any:
         # Progress within a trial goes through a file that a cluster does not share.
-        futures = {
-            client.submit(perform, trial, Post(post.folder), row, retries=DEATHS, pure=False): trial
-            for row, trial in enumerate(trials)
-        }
+        future = client.submit(perform, trial, Post(post.folder), row, retries=DEATHS, pure=False)
+        playing[future] = row, trial
+        return future
+
+    suspects = []
+    with client:
         try:
-            for future in distributed.as_completed(list(futures), loop=client.loop):
-                trial = futures.pop(future)
-                try:
-                    outcome = future.result()
-                except distributed.KilledWorker:
-                    outcome = Failure("its workers died, out of memory?")
-                except Exception as error:  # what travels between machines may be lost in many ways
-                    line = f"{type(error).__name__}: {error}".partition("\n")[0]
-                    raise EngineError(f"the cluster was lost: {line}") from error
-                yield trial, outcome
+            futures = [submit(row, trial) for row, trial in enumerate(trials)]
+            for future in distributed.as_completed(futures, loop=client.loop):
+                row, trial = playing.pop(future)
+                outcome = outcome_of(future, distributed.KilledWorker)
+                if outcome is None:
+                    suspects.append((row, trial))
+                else:
+                    yield trial, outcome
+            for row, trial in suspects:
+                outcome = outcome_of(submit(row, trial), distributed.KilledWorker)
+                yield trial, outcome or Failure("its workers died, out of memory?")
         finally:
-            client.cancel(list(futures))
+            client.cancel(list(playing))
+
+
+def outcome_of(future: Any, death: type[Exception]) -> Outcome | Failure | None:
+    """What came back from a cluster; nothing if too many workers died of it, or beside it."""
+    try:
+        outcome: Outcome | Failure = future.result()
+    except death:
+        return None
+    except Exception as error:  # what travels between machines may be lost in many ways
+        line = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise EngineError(f"the cluster was lost: {line}") from error
+    return outcome
 
 
 def import_distributed() -> Any:
