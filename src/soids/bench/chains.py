@@ -1,7 +1,8 @@
 """Chains of any sampler, and what groups of four show: R-hat, and time per effective sample.
 
 A group's R-hat is the worst, its effective size the smallest, among the rewards of fifty actions.
-Effective samples count the weights that make the draws exact.
+Effective samples are independent draws of the true posterior whose mean would be as exact as the
+weighted mean of the draws.
 """
 
 from collections.abc import Callable
@@ -47,7 +48,9 @@ def settle(walk: Walk, draws: int, patience: int) -> Mixing:
     """Let chains grow until all groups agree, or are ``patience`` times as long as at first."""
     longest = patience * draws
     chains = walk.onward(draws)
-    while max(rhats := each_group("rhat", chains, max)) >= GOOD and draws < longest:
+    while max(rhats := [worst_rhat(four) for four in groups_of(chains.rewards)]) >= GOOD and (
+        draws < longest
+    ):
         more = walk.onward(draws)
         chains = Chains(
             np.concatenate([chains.rewards, more.rewards]),
@@ -55,45 +58,65 @@ def settle(walk: Walk, draws: int, patience: int) -> Mixing:
             chains.seconds + more.seconds,
         )
         draws *= 2
-    efficiencies = np.array(
-        [efficiency(four) for four in in_fours(after_burn_in(chains.log_truth))]
-    )
-    # Errors of means may cancel from draw to draw; those of squares tell what the draws are worth.
-    means = chains.rewards.mean(axis=(0, 1))
-    squares = chains._replace(rewards=(chains.rewards - means) ** 2)
-    samples, spread = (
-        np.array(each_group("ess", some, min)) * efficiencies for some in (chains, squares)
-    )
+    weights = [weights_of(four) for four in groups_of(chains.log_truth)]
+    sizes = [
+        least_sizes(four, own) for four, own in zip(groups_of(chains.rewards), weights, strict=True)
+    ]
+    samples, spread = np.transpose(sizes)
     spent = 1000.0 * (1.0 - BURN_IN) * chains.seconds
     in_all = 1000.0 * (walk.adaptation + chains.seconds) / samples
     return Mixing(
         draws, rhats, (spent / samples).tolist(), in_all.tolist(), (spent / spread).tolist(),
-        float(efficiencies.mean()),
+        float(np.mean([1.0 / (own**2).mean() for own in weights])),
     )  # fmt: skip
 
 
-def each_group(name: str, chains: Chains, worst: Callable[[list[float]], float]) -> list[float]:
-    """The worst value of a statistic of arviz-stats among the rewards watched, group by group."""
+def groups_of(draws: Floats) -> list[Floats]:  # (n, 4, ...) each
+    """The draws of each group, without the beginning."""
+    return np.split(draws[int(BURN_IN * len(draws)) :], draws.shape[1] // FOUR, axis=1)
+
+
+def weights_of(log_truth: Floats) -> Floats:  # (n, 4)
+    """What makes draws exact; one on average."""
+    weights = np.exp(log_truth - log_truth.max())
+    normed: Floats = weights / weights.mean()
+    return normed
+
+
+def worst_rhat(rewards: Floats) -> float:
+    """The worst among the rewards (n, 4, WATCHED), rank-normalised, of the draws as they are."""
+    rhat = statistic("rhat")
+    return max(float(rhat(each.T)) for each in np.moveaxis(rewards, 2, 0))
+
+
+def least_sizes(rewards: Floats, weights: Floats) -> tuple[float, float]:
+    """The smallest effective sizes of means, and of squared deviations, among the rewards.
+
+    Errors of means may cancel from draw to draw; those of squares tell what the draws are worth.
+    """
+    means = np.einsum("nc,ncj->j", weights, rewards) / weights.size
+    some = [effective_size(each, weights) for each in np.moveaxis(rewards, 2, 0)]
+    squares = np.moveaxis((rewards - means) ** 2, 2, 0)
+    return min(some), min(effective_size(each, weights) for each in squares)
+
+
+def effective_size(values: Floats, weights: Floats) -> float:
+    """How many independent draws would have a mean as exact as the weighted one of (n, 4) draws.
+
+    The error of a ratio of sums is, to first order, that of the mean of ``weights * deviations``.
+    To multiply the size of the plain draws by the efficiency of the weights would not do: plain
+    errors may cancel from draw to draw, where weights differ they do not.
+    """
+    deviations = values - (weights * values).mean()
+    errors = weights * deviations
+    spread = float((weights * deviations**2).mean())
+    size = float(statistic("ess")(errors.T, method="mean"))
+    return size * spread / float(errors.var())
+
+
+def statistic(name: str) -> Callable[..., float]:
+    """One of those of arviz-stats, of an array (chains, n)."""
     from arviz_stats.base.array import array_stats
 
-    statistic = getattr(array_stats, name)
-    return [
-        worst([float(statistic(four[:, :, j].T)) for j in range(four.shape[2])])
-        for four in in_fours(after_burn_in(chains.rewards))
-    ]
-
-
-def after_burn_in(draws: Floats) -> Floats:
-    """All but the beginning."""
-    return draws[int(BURN_IN * len(draws)) :]
-
-
-def in_fours(draws: Floats) -> list[Floats]:  # (n, 4, ...) each
-    """The draws of each group."""
-    return np.split(draws, draws.shape[1] // FOUR, axis=1)
-
-
-def efficiency(log_weights: Floats) -> float:
-    """The effective number of weights over their number."""
-    weights = np.exp(log_weights - log_weights.max())
-    return float(weights.sum() ** 2 / (weights**2).sum() / weights.size)
+    found: Callable[..., float] = getattr(array_stats, name)
+    return found

@@ -108,11 +108,13 @@ def our_walk(prior: str, problem: Problem, starts: Floats, rng: np.random.Genera
 
     def onward(draws: int) -> Chains:
         nonlocal cloud
-        rewards, log_truth = np.empty((draws, count, WATCHED)), np.empty((draws, count))
+        # Written to, so that the memory is there before the clock starts.
+        rewards, log_truth = np.full((draws, count, WATCHED), np.nan), np.empty((draws, count))
         began = time.process_time()
-        for n in range(draws):
-            cloud = smc.moved(cloud, rng, pace=pace)
-            rewards[n], log_truth[n] = cloud.rewards[:, :WATCHED], cloud.log_truth
+        for n in range(draws):  # densities are of no use to chains
+            cloud, seen = smc.swept(cloud, cloud.rewards, rng, pace)
+            cloud = cloud._replace(rewards=seen)
+            rewards[n], log_truth[n] = seen[:, :WATCHED], smc.optimism_of(cloud)[1]
         spent = time.process_time() - began
         return Chains(rewards, log_truth, np.full(groups, spent / groups))
 

@@ -170,11 +170,8 @@ def evaluated(cloud: Cloud) -> Cloud:
     """The same particles and weights, with the densities that the cloud's target has there."""
     target, prior, thetas = cloud.target, cloud.target.prior, cloud.thetas
     included, radii, variances = cloud.included, cloud.radii, cloud.variances
-    counts = sizes(included)
     squares, drifts = fits(thetas, target.gram.ready(thetas), target.moment, target.drift)
-    best, soft = optimism(cloud.arms.of(cloud.rewards), cloud.arms.starts, target.tilts)
-    if cloud.arms.indices is not None:
-        best = best_rewards(cloud.rewards, target.starts) @ target.tilts
+    soft, log_truth = optimism_of(cloud)
     log_density = soft - drifts - 0.5 * target.eta * (target.energy + squares) / variances
     if not prior.noise.known:
         shape, scale = prior.noise
@@ -183,7 +180,7 @@ def evaluated(cloud: Cloud) -> Cloud:
         ) + scale / variances
     if not prior.uniform_in_ball:  # the scales of slab and spike may follow the rewards
         slab = np.where(included, thetas, 0.0) if prior.spike_scale > 0.0 else thetas
-        log_density += prior.log_sizes()[counts]
+        log_density += prior.log_sizes()[sizes(included)]
         log_density -= 0.5 * prior.slab_precision * np.einsum("md,md->m", slab, slab)
         if prior.slab_centre > 0.0:
             log_density += twins(slab, prior.lean)
@@ -196,9 +193,18 @@ def evaluated(cloud: Cloud) -> Cloud:
         log_density[np.abs(thetas).sum(axis=1) > high] = -np.inf
     elif not prior.radius.known:
         log_density[(radii < low) | (radii > high)] = -np.inf
-    log_truth = best - soft
-    log_truth[counts > prior.largest] = -np.inf
     return cloud._replace(radii=radii, log_density=log_density, log_truth=log_truth)
+
+
+def optimism_of(cloud: Cloud) -> tuple[Floats, Floats]:  # (M,) each
+    """The optimism of the relaxed target, and the log of the true target over the relaxed one."""
+    target = cloud.target
+    best, soft = optimism(cloud.arms.of(cloud.rewards), cloud.arms.starts, target.tilts)
+    if cloud.arms.indices is not None:
+        best = best_rewards(cloud.rewards, target.starts) @ target.tilts
+    log_truth = best - soft
+    log_truth[sizes(cloud.included) > target.prior.largest] = -np.inf
+    return soft, log_truth
 
 
 def aimed(cloud: Cloud, target: Target) -> Cloud:
