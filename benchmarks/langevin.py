@@ -94,7 +94,7 @@ def chosen_evidence(bandit: SparseLinearBandit, rounds: int) -> Evidence:
     d = bandit.theta.size
     policy = SOIDS(d, **told(d), radius=10.0, rate="experiment", eta=ETA)
     play(bandit, policy, rounds, seed=0)
-    return policy.memory.evidence
+    return policy.ledger.evidence
 
 
 def distance_table(dimension: int, console: Console) -> None:

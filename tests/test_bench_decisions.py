@@ -15,6 +15,7 @@ from soids.bench.decisions import (
     Standing,
     cells,
     decisions_csv,
+    heads,
     of_dimensions,
     standings,
     without_absent,
@@ -84,6 +85,15 @@ def test_a_row_says_all_in_few_digits():
     assert row[:3] == ["Peer", "147 [143, 152]", "157"]
     assert row[3].startswith("100 [")
     assert row[4:] == ["10.00", "5 (3–6)"]
+
+
+def test_a_single_seed_is_told_in_as_few_digits():
+    one = PANEL._replace(runs={"SOIDS": runs([140.0], [2.0], [0])})
+    assert cells(standings(one)[0], "SOIDS")[1:3] == ["140", "140"]
+
+
+def test_columns_name_whom_they_compare_with():
+    assert heads("SOIDS, told nothing")[3] == "above SOIDS, told nothing [95 %]"
 
 
 def test_numbers_can_be_read_back():

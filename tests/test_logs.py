@@ -81,6 +81,7 @@ for i in range(10**9):
     with subprocess.Popen([sys.executable, "-c", writes], stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         while path.stat().st_size < 100_000:
+            assert process.poll() is None
             time.sleep(0.01)
         process.kill()
     whole = path.read_text().count("\n") - 1

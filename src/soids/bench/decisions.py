@@ -83,12 +83,15 @@ def decisions_csv(panels: list[Panel]) -> str:
     return as_csv(Standing._fields, [one for panel in panels for one in standings(panel)])
 
 
-HEADS = ("", "regret [95 %]", "worst", "above SOIDS [95 %]", "ms", "times SOIDS's")
+def heads(reference: str) -> list[str]:
+    """What the columns of ``cells`` are."""
+    return ["", "regret [95 %]", "worst", f"above {reference} [95 %]", "ms", f"times {reference}'s"]
 
 
 def cells(one: Standing, reference: str) -> list[str]:
     """A standing as a row of a table."""
-    error = max((one.high - one.low) / 4.0, one.regret / 2000.0)
+    spread = one.high - one.low if one.seeds > 1 else one.regret / 5.0  # luck is not known
+    error = max(spread / 4.0, one.regret / 2000.0)
     regret, worst = rounded(one.regret, error), rounded(one.worst, error)
     ends = f" [{rounded(one.low, error)}, {rounded(one.high, error)}]" if one.seeds > 1 else ""
     if one.policy == reference:

@@ -1,9 +1,9 @@
 """Each kernel's time against its floor: what the machine needs for the data alone.
 
-The floor is one pass over the arrays that a kernel must touch: a plain sum of those it reads, a
-constant written to those it makes. For rewards there is a second yardstick, the BLAS product of
-parameters and actions. Kernel and floor take turns, in one thread, and the fastest turn of each
-counts, since other work on the machine can only make them slower.
+The floor is one compiled pass over as many numbers as a kernel must touch: a plain sum of those it
+reads, zeros written in place of those it makes. For rewards there is a second yardstick, the BLAS
+product of parameters and actions. Kernel and floor take turns, in one thread, and the fastest turn
+of each counts, since other work on the machine can only make them slower.
 """
 
 import math
@@ -22,6 +22,7 @@ from soids.information import appraise, minimise_ratio
 from soids.kernels import sparse
 from soids.kernels.closeness import closeness
 from soids.kernels.density import fits, optimism
+from soids.kernels.floor import read_and_write
 from soids.kernels.rewards import all_rewards
 from soids.kernels.rows import one_thread
 from soids.kernels.weights import normalised
@@ -171,7 +172,7 @@ def measure_limits(actions: int, turns: int, seconds: float) -> Iterator[Limit]:
         given = stand(actions)
         problem = DIMENSION, actions, PARTICLES
         for task in tasks(given, np.random.default_rng(1)):
-            rivals: list[Callable[[], object]] = [task.run, partial(pass_over, task)]
+            rivals: list[Callable[[], object]] = [task.run, one_pass(task)]
             if task.product is not None:
                 rivals.append(partial(np.matmul, given.thetas, task.product))
             spent = fastest(rivals, turns, seconds)
@@ -183,12 +184,13 @@ def measure_limits(actions: int, turns: int, seconds: float) -> Iterator[Limit]:
             )  # fmt: skip
 
 
-def pass_over(task: Task) -> None:
-    """Touch what a kernel must touch, once."""
-    for array in task.reads:
-        array.sum()
-    for array in task.writes:
-        np.copyto(array, 0.0)
+def one_pass(task: Task) -> Callable[[], object]:
+    """Touch as much as a kernel must touch, once."""
+    read, written = (
+        np.concatenate([np.empty(0), *(array.ravel() for array in arrays)])
+        for arrays in (task.reads, task.writes)
+    )
+    return partial(read_and_write, read, written)
 
 
 def fastest(rivals: list[Callable[[], object]], turns: int, seconds: float) -> list[float]:

@@ -242,10 +242,12 @@ def over(others: Sequence[float], ours: Sequence[float]) -> tuple[float, float, 
 
     >>> [round(float(x), 2) for x in over([7.2, 8.0, 8.8], [2.0, 1.9, 2.1])]
     [3.99, 3.24, 4.92]
+    >>> over([2.0, 2.0], [1.0, 1.0])  # no spread, no interval
+    (2.0, nan, nan)
     """
     logs = np.log(others), np.log(ours)
     ratio = float(np.exp(logs[0].mean() - logs[1].mean()))
-    if min(map(len, logs)) < 2:
+    if min(map(len, logs)) < 2 or max(map(np.ptp, logs)) == 0.0:
         return ratio, math.nan, math.nan
     low, high = stats.ttest_ind(*logs, equal_var=False).confidence_interval()
     return ratio, float(np.exp(low)), float(np.exp(high))

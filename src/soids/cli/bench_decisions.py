@@ -11,9 +11,9 @@ from rich.table import Table
 
 from soids.bandits.data import GENOTYPES, data_file
 from soids.bench.decisions import (
-    HEADS,
     cells,
     decisions_csv,
+    heads,
     of_dimensions,
     standings,
     without_absent,
@@ -111,7 +111,7 @@ def tabulated(panel: Panel) -> Table:
         box=box.SIMPLE,
         pad_edge=False,
     )
-    for number, title in enumerate(HEADS):
+    for number, title in enumerate(heads(reference)):
         table.add_column(escape(title), justify="right" if number else "left", no_wrap=True)
     for one in standings(panel):
         table.add_row(*map(escape, cells(one, reference)))
