@@ -19,9 +19,10 @@ from oracles import Exact, Past
 from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
 from soids.particles import Particles
+from soids.posteriors.cloud import Cloud
 from soids.posteriors.draws import draw_variances
 from soids.posteriors.referee import refereed
-from soids.posteriors.smc import Cloud, moved, placed
+from soids.posteriors.smc import moved, placed
 from soids.posteriors.target import Target
 
 Z = 4.0

@@ -23,6 +23,7 @@ from soids.arrays import Bools, Floats
 from soids.evidence import Evidence, Menu
 from soids.kernels.sparse import CHAIN, CLOUD, PINNED_CHAIN
 from soids.posteriors import Relaxed, SpikeSlab, Subset, smc
+from soids.posteriors.cloud import Cloud
 from soids.posteriors.prior import Noise, Prior, Span
 from soids.posteriors.target import Target
 
@@ -178,7 +179,7 @@ class Scene(NamedTuple):
     draws: tuple[Floats, Bools, Floats, Floats]  # thetas, included, radii, variances
     log_weights: Floats  # (M,)  of the moves' target over the prior
 
-    def cloud(self) -> smc.Cloud:
+    def cloud(self) -> Cloud:
         return smc.placed(self.target, *self.draws)
 
     def weights(self) -> Floats:
@@ -207,7 +208,7 @@ def scene(law: Law, count: int, eta: float, rate: float, rng: Rng) -> Scene:
     return Scene(target, (thetas, included, radii, variances), log_weights)
 
 
-def aspects(cloud: smc.Cloud) -> dict[str, Floats]:  # (M,) each
+def aspects(cloud: Cloud) -> dict[str, Floats]:  # (M,) each
     """Functions of the state, by name."""
     thetas, prior = cloud.thetas, cloud.target.prior
     values = {

@@ -12,6 +12,7 @@ from judging import assert_exact, scene, target_of
 from oracles import enumerate_subset_posterior
 from soids import SOIDS, load, paper_instance, play, save
 from soids.posteriors import Subset, arms, smc
+from soids.posteriors.cloud import BATCH, some
 from soids.simulation.feedback import Feedback
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
@@ -173,16 +174,16 @@ def test_a_budget_is_spent_and_kept_and_what_was_achieved_is_said(clock, budget,
 
 def test_copies_count_once_in_the_effective_size():
     cloud, _ = settled()
-    copies = smc.some(cloud, np.zeros(40, dtype=np.int64))
+    copies = some(cloud, np.zeros(40, dtype=np.int64))
     assert copies._replace(log_truth=np.zeros(40)).effective_size() == pytest.approx(1.0)
-    some = smc.some(cloud, np.array([3, 5, 3, 7]))._replace(log_truth=np.log([1.0, 2.0, 3.0, 4.0]))
-    assert some.effective_size() == pytest.approx(1.0 / (0.4**2 + 0.2**2 + 0.4**2))
+    few = some(cloud, np.array([3, 5, 3, 7]))._replace(log_truth=np.log([1.0, 2.0, 3.0, 4.0]))
+    assert few.effective_size() == pytest.approx(1.0 / (0.4**2 + 0.2**2 + 0.4**2))
 
 
 def test_without_a_budget_nothing_is_left_undone():
     policy = SOIDS(20)
     trace = play(paper_instance(20, seed=0), policy, horizon=30, seed=0)
-    assert policy.memory.belief.owed < 100 * smc.BATCH
+    assert policy.memory.belief.owed < 100 * BATCH
     assert trace.regret.sum() > 0.0
 
 

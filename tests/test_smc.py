@@ -22,7 +22,8 @@ from oracles import (
 )
 from soids.evidence import Evidence
 from soids.posteriors import Relaxed, SpikeSlab, Subset, Tuning
-from soids.posteriors.smc import Cloud, aimed, start
+from soids.posteriors.cloud import Cloud
+from soids.posteriors.smc import aimed, start
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
 

@@ -23,6 +23,7 @@ from soids.evidence import Evidence
 from soids.kernels.rows import one_thread
 from soids.kernels.sparse import CHAIN, PINNED_CHAIN, Pace
 from soids.posteriors import Langevin, Subset, smc
+from soids.posteriors.cloud import Cloud
 from soids.posteriors.draws import uniform_in_balls
 
 HOPELESS = 1.05  # R-hat
@@ -121,7 +122,7 @@ def our_walk(prior: str, problem: Problem, starts: Floats, rng: np.random.Genera
     return Walk(adaptation, onward)
 
 
-def adapted(cloud: smc.Cloud, rng: np.random.Generator) -> tuple[smc.Cloud, Pace]:
+def adapted(cloud: Cloud, rng: np.random.Generator) -> tuple[Cloud, Pace]:
     """The chains after some sweeps, and the pace for them: do glides change more than flips?"""
     if cloud.target.prior.spike_scale > 0.0:  # there is but one pace
         return cloud, CHAIN

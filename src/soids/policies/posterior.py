@@ -37,7 +37,7 @@ from soids.posteriors import (
     Tuning,
     posterior_called,
 )
-from soids.posteriors.smc import Cloud
+from soids.posteriors.cloud import Cloud
 from soids.rates import Progress, Rate, as_rate
 from soids.spelling import meant
 

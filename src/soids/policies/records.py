@@ -17,10 +17,10 @@ from soids.policies.posterior import Memory
 from soids.policies.variational import MeanFieldDraws
 from soids.posteriors import POSTERIORS
 from soids.posteriors.arms import Arms
+from soids.posteriors.cloud import Cloud
 from soids.posteriors.gaussian import Draws
 from soids.posteriors.langevin import Chains
 from soids.posteriors.prior import Noise, Prior, Span
-from soids.posteriors.smc import Cloud
 from soids.posteriors.target import Target
 from soids.regression.forecaster import Foresight
 from soids.regression.spike_slab_vb import MeanField

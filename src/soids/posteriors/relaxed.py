@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from soids.evidence import Evidence
+from soids.posteriors.cloud import Cloud
 from soids.posteriors.prior import (
     Prior,
     Span,
@@ -17,7 +18,7 @@ from soids.posteriors.prior import (
     noise_level,
     unit,
 )
-from soids.posteriors.smc import Cloud, follow
+from soids.posteriors.smc import follow
 from soids.posteriors.target import Tuning
 
 EDGE = 0.99  # optimism stays this far inside the region where the posterior is a distribution

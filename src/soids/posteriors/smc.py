@@ -9,20 +9,19 @@ are moved; in between they are in turn. A cloud that many rewards at once surpri
 
 import math
 import time
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
-from soids.arrays import Bools, Floats, Ints
+from soids.arrays import Bools, Floats
 from soids.evidence import Evidence, Menu
 from soids.gram import Gram
 from soids.kernels import relaxed, sparse
 from soids.kernels.density import fits, optimism, twins
-from soids.kernels.rewards import all_rewards, best_rewards, taken
+from soids.kernels.rewards import all_rewards, best_rewards
 from soids.kernels.weights import effective_share, normalised, sizes
-from soids.particles import Particles
-from soids.posteriors.arms import Arms, promising
+from soids.posteriors.arms import promising
+from soids.posteriors.cloud import BATCH, PER_PARTICLE, Cloud, copied, some
 from soids.posteriors.draws import (
     draw_radii,
     draw_variances,
@@ -41,93 +40,9 @@ LONG = 60  # steps to one target: from the prior it is not as far
 # where all that is new is less than one reward in so many.
 UPKEEP = 0.05
 SETTLED = 200
-BATCH = 0.5  # of the particles that are due to move make it worth the while
 REDRAWN = 20  # times at most, what the prior draws outside of a ball
 WARM_UP = 50  # sweeps that bring it in if need be
 PROBE = 4  # particles moved first where time is short, to see how long they take
-
-
-class Cloud(NamedTuple):
-    """Particles with everything the next step needs."""
-
-    target: Target
-    arms: Arms
-    thetas: Floats  # (M, d)
-    included: Bools  # (M, d)
-    radii: Floats  # (M,)
-    variances: Floats  # (M,)  of the noise
-    rewards: Floats  # (M, N)  of every action of every menu
-    log_density: Floats  # (M,)  of the relaxed target, up to a constant of the prior
-    log_truth: Floats  # (M,)  true target over relaxed target; at most zero if all actions are arms
-    log_weights: Floats  # (M,)  with respect to the relaxed target
-    log_mass: float = 0.0  # of the target over that of the prior, up to the last resampling
-    fresh: float = 1.0  # effective share, as the true target weighs, after the last sweep
-    owed: int = 0  # moves of single particles that are due
-    turn: int = 0  # whose move is next
-
-    def noise(self) -> float:
-        """The standard deviation of the noise, as believed."""
-        if self.target.prior.noise.known:
-            return math.sqrt(self.target.prior.noise.scale)
-        return float(np.sqrt(self.particles().weights @ self.variances))
-
-    def rewards_on(self, menu: Menu) -> Floats:  # (M, K)
-        """The rewards of a menu's actions under every particle."""
-        if menu.columns is self.target.columns:
-            return self.rewards
-        rewards: Floats = all_rewards(self.thetas, menu.columns)
-        return rewards
-
-    def particles(self) -> Particles:
-        """The cloud as the true target weighs it."""
-        log_weights = self.log_weights + self.log_truth
-        if not np.isfinite(log_weights.max()):  # every support is one too large: trim nothing
-            log_weights = self.log_weights
-        return Particles(self.thetas, self.included, normalised(log_weights))
-
-    def effective_size(self) -> float:
-        """How many different, equally weighted particles would be as good."""
-        masses: dict[bytes, float] = {}  # np.unique by rows would take longer than a budget of 5 ms
-        for theta, weight in zip(self.thetas, self.particles().weights.tolist(), strict=True):
-            bits = theta.tobytes()
-            masses[bits] = masses.get(bits, 0.0) + weight
-        return 1.0 / sum(mass**2 for mass in masses.values())
-
-    def behind(self) -> float:
-        """How many sweeps the cloud is owed, for want of time."""
-        size = len(self.thetas)
-        return self.owed / size if self.owed >= BATCH * size else 0.0
-
-    def alive(self) -> float:
-        """The effective share of the particles as the relaxed target weighs or, if that is less, as
-        the true one does, over what it was after the last moves.
-        """
-        share, true = (
-            effective_share(weights)
-            for weights in (self.log_weights, self.log_weights + self.log_truth)
-        )
-        return min(share, true / self.fresh) if true > 0.0 else 0.0
-
-    def log_evidence(self) -> float:
-        """Log of the prior mean of exp(-eta / (2 noise) |y - X theta|^2), tilted by the optimism.
-
-        Meaningful where radius and noise are told: else the prior itself follows the rewards.
-        Consistent as particles grow.
-        """
-        truth = float(logsumexp(self.log_weights + self.log_truth)) - math.log(len(self.thetas))
-        return self.log_mass + truth - self.target.prior.log_lawful(self.thetas.shape[1])
-
-
-PER_PARTICLE = tuple(
-    name for name, kind in Cloud.__annotations__.items() if kind in (Floats, Bools)
-)
-
-
-def some(cloud: Cloud, rows: Ints | slice) -> Cloud:
-    """Some of the particles, possibly several times."""
-    small = {name: getattr(cloud, name)[rows] for name in PER_PARTICLE if name != "rewards"}
-    rewards = cloud.rewards[rows] if isinstance(rows, slice) else taken(cloud.rewards, rows)
-    return cloud._replace(rewards=rewards, **small)
 
 
 def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
@@ -325,11 +240,6 @@ def moved_for(cloud: Cloud, rng: np.random.Generator, seconds: float) -> Cloud:
             share = effective_share(cloud.log_weights + cloud.log_truth)
             cloud = cloud._replace(fresh=share if share > 0.0 else 1.0)
     return cloud
-
-
-def copied(cloud: Cloud) -> Cloud:
-    """The same cloud in arrays of its own."""
-    return cloud._replace(**{name: getattr(cloud, name).copy() for name in PER_PARTICLE})
 
 
 def move_part(cloud: Cloud, rows: slice, rng: np.random.Generator) -> None:

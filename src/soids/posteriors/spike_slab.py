@@ -9,6 +9,7 @@ import numpy as np
 
 from soids.arrays import SMALLEST, Floats, as_number
 from soids.evidence import Evidence
+from soids.posteriors.cloud import Cloud
 from soids.posteriors.prior import (
     Prior,
     Span,
@@ -19,7 +20,7 @@ from soids.posteriors.prior import (
     noise_level,
     unit,
 )
-from soids.posteriors.smc import Cloud, follow
+from soids.posteriors.smc import follow
 from soids.posteriors.target import Tuning
 
 

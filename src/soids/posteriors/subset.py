@@ -10,8 +10,9 @@ import numpy as np
 
 from soids.arrays import Floats
 from soids.evidence import Evidence
+from soids.posteriors.cloud import Cloud
 from soids.posteriors.prior import Prior, ball, check_told, noise_level, subset_odds
-from soids.posteriors.smc import Cloud, follow
+from soids.posteriors.smc import follow
 from soids.posteriors.target import Tuning
 
 # How much rarer than the prior has it the moves visit supports that are too large: often enough to

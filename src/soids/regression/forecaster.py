@@ -6,7 +6,7 @@ import numpy as np
 
 from soids.arrays import Floats, as_count, as_features, as_generator, as_number
 from soids.evidence import Evidence
-from soids.posteriors.smc import Cloud
+from soids.posteriors.cloud import Cloud
 from soids.posteriors.subset import Subset
 from soids.posteriors.target import Tuning
 

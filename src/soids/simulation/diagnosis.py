@@ -24,7 +24,8 @@ from soids.policies.linear import LinTS, OracleThompson
 from soids.policies.policy import Decision, Policy
 from soids.policies.posterior import FGTS, SOIDS, Memory, PosteriorPolicy, SparseIDS, Thompson
 from soids.posteriors import Belief, Gaussian
-from soids.posteriors.smc import ABRUPT, ALIVE, Cloud, aimed
+from soids.posteriors.cloud import Cloud
+from soids.posteriors.smc import ABRUPT, ALIVE, aimed
 from soids.rates import Progress
 from soids.simulation.feedback import PROMPT, Feedback
 from soids.simulation.play import Trace, play, read_decision
