@@ -129,8 +129,9 @@ def on_dask(trials: Sequence[Trial], post: Post, scheduler: str) -> Played:
     suspects = []
     with client:
         try:
-            futures = [submit(row, trial) for row, trial in enumerate(trials)]
-            for future in distributed.as_completed(futures, loop=client.loop):
+            for future in distributed.as_completed(
+                [submit(row, trial) for row, trial in enumerate(trials)], loop=client.loop
+            ):
                 row, trial = playing.pop(future)
                 outcome = outcome_of(future, distributed.KilledWorker)
                 if outcome is None:
