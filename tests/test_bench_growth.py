@@ -168,6 +168,15 @@ def test_the_figure_has_a_panel_for_each_axis_and_a_line_for_each_law():
     assert "1.00 ± 0.00" in [text.get_text() for text in panels[0].texts]
 
 
+def test_the_dotted_line_grows_in_proportion():
+    points = made_up("actions", lambda x: 2.0 * x**0.5)
+    axes = draw_growth(points, list(fits(points))).axes[0]
+    (dotted,) = (line for line in axes.lines if line.get_linestyle() == ":")
+    sizes, times = dotted.get_data()
+    assert times[1] / times[0] == pytest.approx(sizes[1] / sizes[0])
+    assert times[0] == pytest.approx(2.0 * sizes[0] ** 0.5)
+
+
 def test_what_hardly_grows_looks_like_it():
     points = made_up("rewards", lambda x: 2.0 * x**0.01)
     low, high = draw_growth(points, list(fits(points))).axes[0].get_ylim()

@@ -162,6 +162,8 @@ def test_weights_cost_effective_samples(correlation):
     # estimates, each with an error of some 3 %, lies below the truth.
     variance = 2.0 + 2.0 * correlation / (1.0 - correlation)
     np.testing.assert_allclose(mixing.milliseconds, 1000.0 / 4.0 * variance, rtol=0.12)
+    of_squares = 2.0 + 2.0 * correlation**2 / (1.0 - correlation**2)
+    np.testing.assert_allclose(mixing.of_squares, 1000.0 / 4.0 * of_squares, rtol=0.12)
 
 
 # Samplers
@@ -254,6 +256,12 @@ def test_a_figure_tells_chains_that_agree_from_those_that_do_not(rhat, drawn):
     (marks,) = figure.axes[0].collections
     crossed, filled = len(marks.get_paths()[0].vertices) == 4, len(marks.get_facecolors()) > 0
     assert ("cross" if crossed else "filled" if filled else "open") == drawn
+
+
+@pytest.mark.parametrize(("rhat", "written"), [(1.03, ["9"]), (1.3, [])])
+def test_a_figure_has_the_multiples_that_mean_something(rhat, written):
+    figure = draw_samplers([some("subset", 1.0, 1.0), some("numpyro", 9.0, 9.0, rhat=rhat)])
+    assert [text.get_text() for text in figure.axes[0].texts] == written
 
 
 def test_a_ratio_of_chains_that_disagree_means_nothing():

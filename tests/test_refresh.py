@@ -12,7 +12,7 @@ from judging import assert_exact, scene, target_of
 from oracles import enumerate_subset_posterior
 from soids import SOIDS, load, paper_instance, play, save
 from soids.posteriors import Subset, arms, smc
-from soids.posteriors.cloud import BATCH, some
+from soids.posteriors.cloud import BATCH, PER_PARTICLE, some
 from soids.simulation.feedback import Feedback
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
@@ -170,6 +170,18 @@ def test_a_budget_is_spent_and_kept_and_what_was_achieved_is_said(clock, budget,
     if budget is not None:
         assert max(info.behind for info in infos) > 0.5
         assert all(1.0 <= info.effective <= 100.0 for info in infos)
+
+
+@pytest.mark.parametrize("seconds", [0.0, math.inf])
+def test_moving_some_particles_leaves_the_cloud_before_alone(seconds):
+    cloud, rng = settled()
+    due = cloud._replace(owed=25, turn=30)
+    before = {name: getattr(due, name).copy() for name in PER_PARTICLE}
+    after = smc.moved_for(due, rng, seconds)
+    assert after.owed < due.owed
+    assert (after.thetas != due.thetas).any()
+    for name, values in before.items():
+        np.testing.assert_array_equal(getattr(due, name), values)
 
 
 def test_copies_count_once_in_the_effective_size():
