@@ -3,11 +3,13 @@
 Options (TOML, in the comment that opens a block)
     layout     "regret" (policies down, problems across), "sweep" or "plain"; by default what fits
     rows       labels to show, in this order; a table gives them other names
-    columns    the same for problems; for "plain" {head = "{column} ± {other:.2f}"}
+    columns    the same for problems; for "plain" {head = "{column} ± {other:.2f}"}, or a list of
+               such templates, of which the first counts whose columns all have values
     cells      for "regret", of each problem: regret, mean, interval, worst, difference, ms
     ms         for "regret", whether a last column has the milliseconds of the last problem
     transpose  for "regret", problems down and policies across
     where      for "plain", the rows whose columns have these values
+    blank      for "plain", {head = {column = limit}}: nothing where the column exceeds the limit
     head       of the first column
     origin     whether the last line says where the numbers come from (true)
 """
@@ -25,7 +27,7 @@ Options = Mapping[str, Any]
 Row = Mapping[str, str]
 SHORT = {"dimension": "d", "horizon": "T", "sparsity": "s", "actions": "K"}
 COMMON = {
-    "layout", "rows", "columns", "cells", "ms", "transpose", "where", "head", "origin",
+    "layout", "rows", "columns", "cells", "ms", "transpose", "where", "blank", "head", "origin",
 }  # fmt: skip
 
 
@@ -280,21 +282,31 @@ def plain(table: Stored, options: Options) -> list[list[str]]:
     rows = [row for row in table.rows if all(row[name] == value for name, value in where.items())]
     if not rows:
         raise ValueError(f"where must leave a row, got {where}")
-    return [
-        [plainly(head) for head in asked],
-        *([filled(t, row) for t in asked.values()] for row in rows),
+    limits = options.get("blank", {})
+    lines = [
+        [
+            "" if exceeds(row, limits.get(head, {})) else filled(template, row)
+            for head, template in asked.items()
+        ]
+        for row in rows
     ]
+    return [[plainly(head) for head in asked], *lines]
 
 
-def filled(template: str, row: Row) -> str:
-    """A template with a row's fields in place; empty if one of them is."""
-    fields = [name for _, name, _, _ in string.Formatter().parse(template) if name]
-    if missing := [name for name in fields if name not in row]:
-        raise ValueError(f"columns must be made of {list(row)}, got {missing}")
-    if any(row[name] == "" for name in fields):
-        return ""
-    values = {name: parsed(row[name]) for name in fields}
-    return Brief().vformat(template, (), values)
+def exceeds(row: Row, limits: Mapping[str, float]) -> bool:
+    """Whether a column is above its limit."""
+    return any(float(row[name]) > limit for name, limit in limits.items())
+
+
+def filled(template: str | list[str], row: Row) -> str:
+    """The first template whose fields all have values, with these in place."""
+    for one in [template] if isinstance(template, str) else template:
+        fields = [name for _, name, _, _ in string.Formatter().parse(one) if name]
+        if missing := [name for name in fields if name not in row]:
+            raise ValueError(f"columns must be made of {list(row)}, got {missing}")
+        if not any(row[name] in ("", "nan") for name in fields):
+            return Brief().vformat(one, (), {name: parsed(row[name]) for name in fields})
+    return ""
 
 
 LAYOUTS: dict[str, Callable[[Stored, Options], list[list[str]]]] = {

@@ -1,7 +1,7 @@
 """Store what was measured under docs/results, with the command, the commit and the date.
 
-python docs/record.py experiment results/priors --figure    # a folder of soids run or reproduce
-python docs/record.py bench results/growth/growth-points.csv --figure
+python docs/record.py experiment results/regimes --figure results/regimes/regimes.png
+python docs/record.py bench results/growth/growth-points.csv --figure results/growth/growth.png
 python docs/record.py script designs "python benchmarks/designs.py"       # it prints CSV
 python docs/record.py output bound "soids bound --dimension 100 ..."      # what a command prints
 python docs/record.py drawn "python docs/pictures.py" docs/envelope.png docs/runaway.png
@@ -28,7 +28,7 @@ import pages
 import stored
 from soids.cli import main
 from soids.cli.publish import lacking
-from soids.cli.whereabouts import played_experiment, shipped
+from soids.cli.whereabouts import SHIPPED, played_experiment, shipped
 from soids.simulation import tables
 from soids.simulation.comparison import compare, reference_of, summarise
 from soids.simulation.experiment import Experiment
@@ -37,6 +37,12 @@ from soids.simulation.provenance import fingerprint, versions
 from soids.simulation.store import Store
 
 CODE = ("src", "benchmarks", "docs/*.py", "pyproject.toml", "requirements.lock")
+VERBS = {  # of experiments that have a command of their own
+    "figure1": "reproduce figure1",
+    "baselines": "reproduce baselines",
+    "peers": "bench decisions",
+    "genotypes": "bench decisions",
+}
 TIDY = (
     "panel", "policy", "seeds", "mean", "error", "worst", "low", "high", "median",
     "difference", "difference_low", "difference_high", "ms",
@@ -46,10 +52,11 @@ name_option = click.option("--name", help="Name of the table.  [default: that of
 command_option = click.option(
     "--command", "said", help="Command that measured it.  [default: found out from the source]"
 )
-figure_option = click.option(
-    "--figure", is_flag=True, help="Copy the figure beside it into docs, too."
-)
 existing = click.Path(exists=True, path_type=Path)
+figure_option = click.option(
+    "--figure", "figures", multiple=True, type=existing, metavar="FILE",
+    help="Picture to copy into docs, too; may be repeated.",
+)  # fmt: skip
 
 
 @click.group()
@@ -64,7 +71,11 @@ def record() -> None:
 @figure_option
 @click.option("--reference", help="Policy that others are compared with.  [default: the first]")
 def of_experiment(
-    folder: Path, name: str | None, said: str | None, figure: bool, reference: str | None
+    folder: Path,
+    name: str | None,
+    said: str | None,
+    figures: tuple[Path, ...],
+    reference: str | None,
 ) -> None:
     """Store the regrets in FOLDER, where soids run or soids reproduce has put its results."""
     experiment = played_experiment(folder)
@@ -94,8 +105,8 @@ def of_experiment(
     else:
         reference = reference or reference_of(panels)
         keep(name, {**origin, "reference": reference}, tidy(panels, reference))
-    if figure:
-        keep_figure(folder / f"{experiment.name}.png", f"{name}.png", origin)
+    for path in figures:
+        keep_figure(path, origin)
 
 
 def tidy(panels: list[Panel], reference: str) -> str:
@@ -132,12 +143,18 @@ def shorter(text: str) -> object:
 
 
 def command_of(experiment: Experiment) -> str:
-    """The command that plays an experiment that is shipped."""
-    path = shipped().get(experiment.name)
-    known = path is not None and path.read_text(encoding="utf-8") == experiment.text
-    refuse(not known, f"{experiment.name} is not shipped as it was run: name the --command")
-    verb = "reproduce" if experiment.name in ("figure1", "baselines") else "run"
-    return f"soids {verb} {experiment.name}{' --full' if experiment.full else ''}"
+    """The command that plays an experiment that is shipped, or that lies in docs."""
+    name, flag = experiment.name, " --full" if experiment.full else ""
+    ours = pages.ROOT / "docs" / f"{name}.toml"
+    path = shipped().get(name) or next(
+        (p for n, p in shipped().items() if Path(n).name == name), ours
+    )
+    known = path.is_file() and path.read_text(encoding="utf-8") == experiment.text
+    refuse(not known, f"{name} is neither shipped nor in docs as it was run: name the --command")
+    if path == ours:
+        return f"soids run docs/{name}.toml{flag}"
+    played = str(path.relative_to(SHIPPED).with_suffix(""))
+    return f"soids {VERBS.get(played, f'run {played}')}{flag}"
 
 
 def in_words(seeds: Sequence[int]) -> str:
@@ -153,7 +170,7 @@ def in_words(seeds: Sequence[int]) -> str:
 @name_option
 @command_option
 @figure_option
-def of_bench(file: Path, name: str | None, said: str | None, figure: bool) -> None:
+def of_bench(file: Path, name: str | None, said: str | None, figures: tuple[Path, ...]) -> None:
     """Store FILE, a CSV that soids bench has written with --out."""
     bench = file.stem.partition("-")[0]
     measured = file.stat().st_mtime
@@ -169,8 +186,8 @@ def of_bench(file: Path, name: str | None, said: str | None, figure: bool) -> No
         "versions": spoken(facts.get("versions", versions())),
     }
     keep(name or file.stem, origin, file.read_text(encoding="utf-8"))
-    if figure:
-        keep_figure(file.with_name(f"{bench}.png"), f"{bench}.png", origin)
+    for path in figures:
+        keep_figure(path, origin)
 
 
 def command_line(path: str, settings: dict[str, Any]) -> str:
@@ -219,8 +236,13 @@ def of_script(name: str, command: str) -> None:
 @click.argument("commands", nargs=-1, required=True)
 @click.option("--columns", type=click.IntRange(min=40), default=100, show_default=True)
 def of_output(name: str, commands: tuple[str, ...], columns: int) -> None:
-    """Run COMMANDS one after the other in an empty folder; store what they print as NAME."""
+    """Run COMMANDS one after the other in a new folder; store what they print as NAME.
+
+    In the folder there are links to benchmarks and docs, and nothing else.
+    """
     with tempfile.TemporaryDirectory() as empty:
+        for folder in ("benchmarks", "docs"):  # where scripts are
+            Path(empty, folder).symlink_to(pages.ROOT / folder)
         text = "".join(f"$ {command}\n{run(command, Path(empty), columns)}" for command in commands)
     lines = [line.rstrip() for line in text.splitlines()]
     origin = {"command": "; ".join(commands), "commit": commit(), "date": day(), **libraries()}
@@ -237,7 +259,7 @@ def of_drawn(command: str, figures: tuple[Path, ...]) -> None:
     origin = {"command": command, "commit": commit(), "date": day()}
     run(command, pages.ROOT)
     for path in figures:
-        keep_figure(path, path.name, origin)
+        keep_figure(path, origin)
 
 
 # Storing
@@ -261,8 +283,9 @@ def keep(name: str, origin: dict[str, str], body: str, suffix: str = ".csv") -> 
     click.echo(f"stored: {path.relative_to(pages.ROOT)}; make docs writes it into the pages")
 
 
-def keep_figure(path: Path, name: str, origin: dict[str, str], root: Path = pages.ROOT) -> None:
+def keep_figure(path: Path, origin: dict[str, str], root: Path = pages.ROOT) -> None:
     """Copy a figure into docs, and write down what it is."""
+    name = path.name
     target = root / "docs" / name
     if path.resolve() != target.resolve():
         shutil.copyfile(path, target)

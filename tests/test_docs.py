@@ -187,7 +187,7 @@ def test_a_figure_is_known_by_its_hash(small):
     write(small)
     figure = small / "docs" / "some.png"
     figure.write_bytes(b"a picture")
-    record.keep_figure(figure, "some.png", ORIGIN, small)
+    record.keep_figure(figure, ORIGIN, small)
     assert pages.problems(small) == ["docs/some.png is on no page: remove it or show it"]
     (small / "docs" / "page.md").write_text("![Regret](some.png)\n")
     assert not pages.problems(small)
@@ -254,6 +254,8 @@ def test_plain_columns_are_put_together_by_templates():
     options = {"columns": {"d": "{size}", "ms": "{ms} ± {error:.2f}"}, "where": {"axis": "d"}}
     assert shown(options, body) == [["d", "ms"], ["10,000", ""], ["20", "0.55 ± 0.03"]]
     assert shown({}, body)[-1] == ["K", "5", "−1", "2"]
+    assert shown({"columns": {"ms": ["{ms} ± {error}", "{ms}"]}}, body)[1] == ["246"]
+    assert shown(options | {"blank": {"ms": {"size": 10}}}, body)[-1] == ["20", ""]
 
 
 def test_the_last_line_says_where_numbers_come_from():
