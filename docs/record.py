@@ -2,8 +2,8 @@
 
 python docs/record.py experiment results/regimes --figure results/regimes/regimes.png
 python docs/record.py bench results/growth/growth-points.csv --figure results/growth/growth.png
-python docs/record.py script designs "python benchmarks/designs.py"       # it prints CSV
-python docs/record.py output bound "soids bound --dimension 100 ..."      # what a command prints
+python docs/record.py script coverage "python docs/coverage.py"           # it prints CSV
+python docs/record.py output designs "python benchmarks/designs.py"       # what a command prints
 python docs/record.py drawn "python docs/pictures.py" docs/envelope.png docs/runaway.png
 
 Afterwards make docs writes the pages. Code that is not committed, or that is newer than what was
