@@ -7,6 +7,7 @@ Options (TOML, in the comment that opens a block)
                such templates, of which the first counts whose columns all have values
     cells      for "regret", of each problem: regret, mean, interval, worst, difference, ms
     ms         for "regret", whether a last column has the milliseconds of the last problem
+    stack      for "regret", whether problems stand below each other
     transpose  for "regret", problems down and policies across
     where      for "plain", the rows whose columns have these values
     blank      for "plain", {head = {column = limit}}: nothing where the column exceeds the limit
@@ -27,7 +28,8 @@ Options = Mapping[str, Any]
 Row = Mapping[str, str]
 SHORT = {"dimension": "d", "horizon": "T", "sparsity": "s", "actions": "K"}
 COMMON = {
-    "layout", "rows", "columns", "cells", "ms", "transpose", "where", "blank", "head", "origin",
+    "layout", "rows", "columns", "cells", "ms", "stack", "transpose", "where", "blank", "head",
+    "origin",
 }  # fmt: skip
 
 
@@ -102,36 +104,38 @@ def regret(table: Stored, options: Options) -> list[list[str]]:
     if wrong := [kind for kind in kinds if kind not in CELLS]:
         raise ValueError(f"cells must be among {sorted(CELLS)}, got {wrong}")
     most = max(int(row["seeds"]) for row in rows.values())
-    reference = table.origin.get("reference", "")
+    reference = plainly(table.origin.get("reference", ""))
+
+    def cells(panel: str, policy: str) -> list[str]:
+        row = rows.get((panel, policy))
+        return [CELLS[kind](row, most) if row else "–" for kind in kinds]
+
+    words = [KINDS[kind].format(reference) for kind in kinds]
+    first = options.get("head", "")
+    if options.get("stack", False):
+        lines = [[first, *words]]
+        for panel, title in panels.items():
+            lines.append([f"**{in_short(title)}**", *([""] * len(kinds))])
+            lines += [[label, *cells(panel, policy)] for policy, label in policies.items()]
+        return lines
     heads = [
-        headed(in_short(name), kind, reference, len(panels), kinds[0] == kind)
-        for name in panels.values()
-        for kind in kinds
+        word if len(panels) == 1 else in_short(title) if not i else f"{in_short(title)}: {word}"
+        for title in panels.values()
+        for i, word in enumerate(words)
     ]
-    lines = [[options.get("head", ""), *heads]]
+    lines = [[first, *heads]]
     for policy, label in policies.items():
-        found = [(rows.get((panel, policy)), kind) for panel in panels for kind in kinds]
-        lines.append([label, *(CELLS[kind](row, most) if row else "–" for row, kind in found)])
+        lines.append([label, *(cell for panel in panels for cell in cells(panel, policy))])
     if options.get("ms", False):
-        last = list(panels)[-1]
-        lines[0].append("ms")
-        for line, policy in zip(lines[1:], policies, strict=True):
-            row = rows.get((last, policy))
-            line.append(milliseconds(row, most) if row else "–")
+        found = [rows.get((list(panels)[-1], policy)) for policy in policies]
+        column = [milliseconds(row, most) if row else "–" for row in found]
+        lines = [[*line, cell] for line, cell in zip(lines, ["ms", *column], strict=True)]
     return lines
 
 
 def in_short(title: str) -> str:
     """The title of a problem in the letters of the paper, such as d = 20."""
     return re.sub(r"\b(\w+)(?= =)", lambda match: SHORT.get(match[1], match[1]), title)
-
-
-def headed(panel: str, kind: str, reference: str, panels: int, first: bool) -> str:
-    """The head of a column."""
-    word = f"minus {plainly(reference)}" if kind == "difference" else kind
-    if panels == 1:
-        return word
-    return panel if first else f"{panel}: {word}"
 
 
 def of_all(row: Row, most: int) -> str:
@@ -188,6 +192,14 @@ def milliseconds(row: Row, most: int) -> str:
     return brief(float(row["ms"]))
 
 
+KINDS = {  # as the head of a column says them
+    "regret": "regret",
+    "mean": "regret",
+    "interval": "regret [95 %]",
+    "worst": "worst seed",
+    "difference": "minus {} [95 %]",
+    "ms": "ms",
+}
 CELLS: dict[str, Callable[[Row, int], str]] = {
     "regret": regret_cell,
     "mean": mean_cell,

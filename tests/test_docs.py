@@ -32,24 +32,13 @@ def digits(text):
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):
-    """README and docs, to plant errors in."""
+    """README and docs, to plant errors in, and what is wrong with them before."""
     root = tmp_path_factory.mktemp("copy")
     shutil.copy(pages.ROOT / "README.md", root)
     shutil.copytree(
         pages.ROOT / "docs", root / "docs", ignore=shutil.ignore_patterns("__pycache__")
     )
-    return root
-
-
-def planted(root, name, text):
-    """What is wrong with a file that has this text instead, which was not wrong before."""
-    path = root / name
-    whole, before = path.read_bytes(), set(pages.problems(root))
-    try:
-        path.write_text(text, encoding="utf-8")
-        return set(pages.problems(root)) - before
-    finally:
-        path.write_bytes(whole)
+    return root, set(pages.problems(root))
 
 
 def test_every_number_of_readme_and_docs_is_as_it_was_written():
@@ -62,31 +51,37 @@ def test_what_is_stored_comes_from_commits_that_git_knows():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_another_digit_on_a_page_is_noticed(page, copied):
-    text = (copied / page).read_text(encoding="utf-8")
+    root, _ = copied
+    text = (root / page).read_text(encoding="utf-8")
     for place in digits(text):
         wrong = other_digit(text, place)
         there = list(pages.changes(pages.prose(page, text), pages.prose(page, wrong)))
-        (copied / page).write_text(wrong, encoding="utf-8")
-        blocks = pages.wrong_blocks(copied / page, pages.results(copied))
-        (copied / page).write_text(text, encoding="utf-8")
+        (root / page).write_text(wrong, encoding="utf-8")
+        blocks = pages.wrong_blocks(root / page, pages.results(root))
+        (root / page).write_text(text, encoding="utf-8")
         assert there or blocks, f"changed and not noticed: {text[place - 40 : place + 20]!r}"
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_error_names_page_and_remedy(page, copied):
-    text = (copied / page).read_text(encoding="utf-8")
+    root, before = copied
+    text = (root / page).read_text(encoding="utf-8")
     match = re.search(r"(?<=[^`\w])[a-z]{4,} ", text)
-    wrong = f"{text[: match.end()]}4711 {text[match.end() :]}"
-    (line,) = planted(copied, page, wrong)
+    (root / page).write_text(f"{text[: match.end()]}4711 {text[match.end() :]}", encoding="utf-8")
+    (line,) = set(pages.problems(root)) - before
+    (root / page).write_text(text, encoding="utf-8")
     assert line.startswith(f"{page}: '4711' in '")
     assert "make docs" in line
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_another_digit_in_what_is_stored_is_noticed(name, copied):
-    text = (copied / name).read_text(encoding="utf-8")
+def test_another_digit_in_what_is_stored_is_noticed(name, tmp_path):
+    text = (pages.ROOT / name).read_text(encoding="utf-8")
+    wrong = tmp_path / name.rpartition("/")[2]
     for place in digits(text):
-        assert planted(copied, name, other_digit(text, place))
+        wrong.write_text(other_digit(text, place), encoding="utf-8")
+        with pytest.raises(ValueError, match=r"docs/record\.py"):
+            stored.read(wrong)
 
 
 ORIGIN = {
@@ -147,6 +142,18 @@ def test_a_block_that_cannot_be_written_is_reported_and_left(old, new, complaint
     page.write_text(wrong)
     assert any(complaint in line for line in write(small))
     assert page.read_text() == wrong
+
+
+def test_a_changed_cell_and_a_changed_table_are_reported(small):
+    write(small)
+    page, table = small / "README.md", small / "docs" / "results" / "some.csv"
+    page.write_text(page.read_text().replace("102 ± 7", "103 ± 7"))
+    (problem,) = pages.problems(small)
+    assert "some is not as make docs writes it" in problem
+    assert "103 ± 7" in problem
+    write(small)
+    table.write_text(table.read_text().replace("102.4", "103.4"))
+    assert all("not as a command wrote it" in problem for problem in pages.problems(small))
 
 
 def test_a_block_without_its_table_is_reported(small):
@@ -222,8 +229,23 @@ def test_policies_stand_beside_problems():
 def test_rows_and_problems_are_chosen_and_named():
     options = {"rows": {"FGTS": "**theirs**"}, "columns": ["dimension = 20"], "head": "."}
     assert shown(options | {"cells": ["mean", "difference", "ms"]}) == [
-        [".", "mean", "minus SOIDS", "ms"],
+        [".", "regret", "minus SOIDS [95 %]", "ms"],
         ["**theirs**", "1,130 ± 37 (9 of 10 seeds)", "+1,028 [−3, 1,100]", "0.5"],
+    ]
+
+
+def test_problems_stand_side_by_side_or_below_each_other():
+    options = {"cells": ["mean", "worst"], "rows": ["SOIDS"], "head": "."}
+    assert shown(options | {"ms": True}) == [
+        [".", "d = 20", "d = 20: worst seed", "d = 40", "d = 40: worst seed", "ms"],
+        ["SOIDS", "102 ± 7", "140", "98.6 ± 0.4", "101.0", "0.7"],
+    ]
+    assert shown(options | {"stack": True}) == [
+        [".", "regret", "worst seed"],
+        ["**d = 20**", "", ""],
+        ["SOIDS", "102 ± 7", "140"],
+        ["**d = 40**", "", ""],
+        ["SOIDS", "98.6 ± 0.4", "101.0"],
     ]
 
 
