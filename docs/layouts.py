@@ -1,7 +1,8 @@
 """Stored tables as Markdown: pure functions of a table and of the options in a page's marker.
 
 Options (TOML, in the comment that opens a block)
-    layout     "regret" (policies down, problems across), "sweep" or "plain"; by default what fits
+    layout     "regret" (policies down, problems across), "sweep" or "plain"; by default what fits.
+               "lines" puts numbers into sentences
     rows       labels to show, in this order; a table gives them other names
     columns    the same for problems; for "plain" {head = "{column} ± {other:.2f}"}, or a list of
                such templates, of which the first counts whose columns all have values
@@ -12,6 +13,9 @@ Options (TOML, in the comment that opens a block)
     where      for "plain", the rows whose columns have these values
     blank      for "plain", {head = {column = limit}}: nothing where the column exceeds the limit
     head       of the first column
+    lines      for "lines", sentences with {name} for each number
+    numbers    for "lines", {name = {column = "mean", policy = "SOIDS", panel = "dimension = 20"}}:
+               the column, and what other columns hold in its row
     origin     whether the last line says where the numbers come from (true)
 """
 
@@ -29,7 +33,7 @@ Row = Mapping[str, str]
 SHORT = {"dimension": "d", "horizon": "T", "sparsity": "s", "actions": "K"}
 COMMON = {
     "layout", "rows", "columns", "cells", "ms", "stack", "transpose", "where", "blank", "head",
-    "origin",
+    "lines", "numbers", "origin",
 }  # fmt: skip
 
 
@@ -38,12 +42,14 @@ def as_markdown(table: Stored, options: Options) -> str:
     if unknown := set(options) - COMMON:
         raise ValueError(f"options must be among {sorted(COMMON)}, got {sorted(unknown)}")
     layout = options.get("layout", fitting(table))
+    foot = f"\n{source(table.origin)}\n" if options.get("origin", True) else ""
+    if layout == "lines":
+        return "".join(f"{line}\n" for line in sentences(table, options)) + foot
     if layout not in LAYOUTS:
         raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, got {layout!r}")
     lines = LAYOUTS[layout](table, options)
     if options.get("transpose", False):
         lines = [list(line) for line in zip(*lines, strict=True)]
-    foot = f"\n{source(table.origin)}\n" if options.get("origin", True) else ""
     return in_pipes(lines) + foot
 
 
@@ -319,6 +325,28 @@ def filled(template: str | list[str], row: Row) -> str:
         if not any(row[name] in ("", "nan") for name in fields):
             return Brief().vformat(one, (), {name: parsed(row[name]) for name in fields})
     return ""
+
+
+def sentences(table: Stored, options: Options) -> list[str]:
+    """Sentences with numbers of the table in place."""
+    numbers = {
+        name: parsed(one_field(table, **where))
+        for name, where in options.get("numbers", {}).items()
+    }
+    try:
+        return [Brief().vformat(line, (), numbers) for line in options.get("lines", [])]
+    except KeyError as error:
+        raise ValueError(f"numbers must name {error}, got {list(numbers)}") from None
+
+
+def one_field(table: Stored, *, column: str, **where: str) -> str:
+    """The field of a column in the only row whose other columns hold this."""
+    if unknown := {column, *where} - set(table.columns):
+        raise ValueError(f"numbers must be of columns {table.columns}, got {sorted(unknown)}")
+    rows = [row for row in table.rows if all(row[name] == value for name, value in where.items())]
+    if len(rows) != 1:
+        raise ValueError(f"numbers must be of one row each, got {len(rows)} for {where}")
+    return rows[0][column]
 
 
 LAYOUTS: dict[str, Callable[[Stored, Options], list[list[str]]]] = {

@@ -106,7 +106,10 @@ def block(name: str, options: str, folder: Path) -> str:
         chosen = tomllib.loads(options)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"the options must be TOML: {error}") from None
-    return f"\n{layouts.as_markdown(found, chosen)}\n"
+    try:
+        return f"\n{layouts.as_markdown(found, chosen)}\n"
+    except (TypeError, LookupError, AttributeError) as error:
+        raise ValueError(f"the options do not fit (docs/layouts.py): {error!r}") from None
 
 
 def used(root: Path) -> set[str]:

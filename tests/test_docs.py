@@ -132,6 +132,7 @@ def test_writing_makes_all_right_and_writes_the_same_again(small, capsys):
         ("table: some -->", "table: some\nrow = ['SOIDS']\n-->", "got ['row']"),
         ("table: some -->", "table: some\nrows = \n-->", "must be TOML"),
         ("table: some -->", "table: some\nlayout = 'nice'\n-->", "got 'nice'"),
+        ("table: some -->", "table: some\nrows = 3\n-->", "do not fit"),
         ("table: some -->", "table: some\ncells = ['median']\n-->", "got ['median']"),
     ],
 )
@@ -278,6 +279,21 @@ def test_plain_columns_are_put_together_by_templates():
     assert shown({}, body)[-1] == ["K", "5", "−1", "2"]
     assert shown({"columns": {"ms": ["{ms} ± {error}", "{ms}"]}}, body)[1] == ["246"]
     assert shown(options | {"blank": {"ms": {"size": 10}}}, body)[-1] == ["20", ""]
+
+
+def test_numbers_stand_in_sentences():
+    number = {"column": "mean", "panel": "dimension = 20", "policy": "FGTS"}
+    options = {"layout": "lines", "lines": ["- It has {a}, or {a:.1f}."], "numbers": {"a": number}}
+    assert as_markdown(table(), options | {"origin": False}) == "- It has 1,130, or 1130.4.\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "complaint"),
+    [({"column": "no"}, "got \\['no'\\]"), ({"column": "mean"}, "got 3 for")],
+)
+def test_a_number_in_a_sentence_is_of_one_row(number, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        as_markdown(table(), {"layout": "lines", "lines": ["{a}"], "numbers": {"a": number}})
 
 
 def test_the_last_line_says_where_numbers_come_from():
