@@ -192,7 +192,7 @@ def of_bench(file: Path, name: str | None, said: str | None, figures: tuple[Path
 
 def command_line(path: str, settings: dict[str, Any]) -> str:
     """The command with those of its settings that are not the usual ones."""
-    words = path.split()[1:]
+    words = path.partition("soids")[2].split()  # also of python -m soids
     command: click.Command = main
     for word in words:
         command = cast(click.Group, command).commands[word]

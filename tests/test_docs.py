@@ -318,10 +318,11 @@ def test_a_run_becomes_one_line_for_each_problem_and_policy():
     assert (theirs["seeds"], theirs["difference"], theirs["ms"]) == ("3", "2", "1")
 
 
-def test_a_benchmark_is_called_again_by_the_settings_that_are_not_usual():
-    settings = {"names": ["dimension"], "quick": False, "settling": 200, "decisions": 30}
-    line = record.command_line("python -m soids bench growth".replace("python -m ", ""), settings)
-    assert line == "soids bench growth --axis dimension --settling 200"
+@pytest.mark.parametrize("path", ["soids bench growth", "python -m soids bench growth"])
+def test_a_benchmark_is_called_again_by_the_settings_that_are_not_usual(path):
+    settings = {"names": ["dimension"], "quick": True, "settling": 200, "decisions": 30}
+    line = record.command_line(path, settings)
+    assert line == "soids bench growth --axis dimension --quick --settling 200"
 
 
 @pytest.mark.parametrize(
