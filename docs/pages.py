@@ -34,7 +34,8 @@ BLOCK = re.compile(
 )
 MARKER = re.compile(r"<!-- (?:table|end):")
 WORDS = (
-    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|"
+    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|"
+    "fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|"
     "sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|half|halves|thirds?|quarters?|"
     "fifths?|tenths?|hundredths?|thousandths?|dozens?|twice|thrice|double|doubles|"
     r"\w+fold"
