@@ -1,5 +1,7 @@
 """``soids reproduce``: the experiments of the paper."""
 
+from dataclasses import replace
+
 import click
 
 from soids.cli.run import Asked, carry_out, options

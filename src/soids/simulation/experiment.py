@@ -2,7 +2,7 @@
 
 title = "Regime change on the hypercube"
 horizon = 2000
-seeds = 30                   # 0 to 29; a list names them one by one
+seeds = 30                   # 0 to 29, as { from = 0, to = 29 }; a list names them one by one
 
 [bandit]                     # [[bandit]] for several
 family = "hypercube"
@@ -180,7 +180,11 @@ def all_players(entries: Mapping[str, Any], problem: Problem) -> list[Player]:
 
 
 def parse_seeds(value: object) -> tuple[int, ...]:
-    """So many seeds from 0 on, or those in a list."""
+    """The first seeds from 0 on, those of a range with both its ends, or those in a list."""
+    if isinstance(value, dict):
+        only(value, ("from", "to"), "seeds", required=("from", "to"))
+        first = as_count(value["from"], "seeds.from", 0)
+        return tuple(range(first, as_count(value["to"], "seeds.to", first) + 1))
     if not isinstance(value, list):
         return tuple(range(as_count(value, "seeds")))
     seeds = tuple(as_count(seed, "seeds", 0) for seed in value)
