@@ -35,6 +35,7 @@ policies = ["LinUCB", "SOIDS"]
 """
 
 import tomllib
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -95,7 +96,15 @@ class Experiment:
         ]
 
     def check(self) -> None:
-        """Build every policy once, so that what cannot be played is said before anything is."""
+        """Build every policy once, so that what cannot be played is said before anything is.
+
+        Warnings of policies are left aside: settings that earn them are what experiments are for.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._build_all()
+
+    def _build_all(self) -> None:
         for problem, players in zip(self.problems, self.players, strict=True):
             with located(f"bandit {problem.title}"):
                 bandit = problem.make(self.seeds[0])
