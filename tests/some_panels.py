@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from soids.simulation.panels import Panel, Runs
+from soids.simulation.figures import Figure
+from soids.simulation.panels import Panel, Part, Runs
 
 
 def runs(final, seeds=None, horizon=50, seconds=0.1) -> Runs:
@@ -31,6 +32,26 @@ def random_panels(dimensions=(20, 40, 100), policies=("SOIDS", "LinUCB", "LinUCB
             },
         )
         for d in dimensions
+    ]
+
+
+def part(panels, **settings) -> Part:
+    """One figure of all that was played."""
+    return Part(Figure(**{"title": "t", **settings}), panels, panels)
+
+
+def stepped_panels(values=(25, 50, 100), dimensions=(20, 40)) -> list[Panel]:
+    """A policy whose regret falls with its number of steps beside one that takes none."""
+    level = {d: runs(d + np.linspace(-1.0, 1.0, 8)) for d in dimensions}
+    return [
+        Panel(
+            f"dimension = {d}, steps = {value}",
+            {"family": "paper", "dimension": d, "horizon": 50, "steps": value},
+            {"exact": level[d], "Langevin": runs((d + 100.0 / value) * np.linspace(0.9, 1.1, 8))},
+            frozenset({"exact"}),
+        )
+        for d in dimensions
+        for value in values
     ]
 
 

@@ -156,12 +156,56 @@ def test_several_bandits_are_told_apart_by_title_or_family(read):
         ("slow = true", 'slow = "yes"', "policies.Late: slow must be True or False"),
         ('{ policy = "uniform", slow = true }', '"uniform"', "policies.Late must be a table"),
         ("[quick]", "[quick]\nhorizons = 3", "quick has the keys"),
+        ("[quick]", "[plot]\n[quick]", "two.toml: the file has the keys .* got 'plot'"),
         (
             "[quick]",
-            '[plot]\nx = "dimenson"\n[quick]',
-            "plot.x must be .* did you mean 'dimension'",
+            '[figure]\nx = "dimenson"\n[quick]',
+            "figure: x must be .* did you mean 'dimension'",
         ),
-        ("[quick]", '[plot]\nbounds = "no"\n[quick]', "plot.bounds must be True or False"),
+        (
+            "[quick]",
+            '[figure]\nx = "dimension"\nbounds = "no"\n[quick]',
+            "figure: bounds must be True or False",
+        ),
+        ("[quick]", "[figure]\nbounds = true\n[quick]", "bounds belongs to .* got x = 'round'"),
+        (
+            "[quick]",
+            '[figure]\nx = "alpha"\nbounds = true\n[quick]',
+            "bounds need an x that is a setting of the bandit, got 'alpha'",
+        ),
+        (
+            "[quick]",
+            '[figure]\nx = "dimension"\nscale = "log"\n[quick]',
+            "scale belongs to a figure of curves",
+        ),
+        ("[quick]", '[figure]\nscale = "loc"\n[quick]', "scale must be .* did you mean 'log'"),
+        ("[quick]", "[figure]\nx = 3\n[quick]", "figure: x must be a text, got 3"),
+        (
+            "[quick]",
+            '[figure]\npolicy = "ESTC"\n[quick]',
+            "a figure has .* did you mean 'policies'",
+        ),
+        ("[quick]", "[figure]\npolicies = []\n[quick]", "policies must be a list of labels"),
+        ("[quick]", '[figure]\npolicies = "ESTC"\n[quick]', "policies must be a list of labels"),
+        (
+            "[quick]",
+            '[[figure]]\n[[figure]]\nname = "b"\npolicies = ["SOID"]\n[quick]',
+            "figure 2: policies must list labels of .policies., got 'SOID': did you mean 'SOIDS'",
+        ),
+        (
+            "[quick]",
+            '[figure]\npolicies = ["ESTC", "ESTC"]\n[quick]',
+            "policies must each have a place of their own, got 'ESTC' twice",
+        ),
+        (
+            "[quick]",
+            '[figure]\npolicies = ["ESTC", "LinUCB", "Late"]\n[quick]',
+            "policies.SOIDS is in no figure: list it",
+        ),
+        ("[quick]", "[[figure]]\n[[figure]]\n[quick]", "figures must each have a name"),
+        ("[quick]", '[figure]\nname = "a/b"\n[quick]', "figure: name must be letters"),
+        ("[bandit]", "figure = 3\n[bandit]", "figure: a figure must be a table, got 3"),
+        ("[bandit]", "figure = []\n[bandit]", "figure must be a table or several"),
         (
             "LinUCB = {",
             '"LinUCB, alpha = 1" = { policy = "uniform" }\nLinUCB = {',
@@ -177,7 +221,21 @@ def test_several_bandits_are_told_apart_by_title_or_family(read):
         ("[20, 40]", "[20, 40]\nhorizon = 7", "bandit: horizon belongs to the top of the file"),
         ('title = "Two sizes"', "title = 3", "two.toml: title must be a text, got 3"),
         ('"soids"', '"strangers:Mute"', "must be an object with observe, Mute has no such method"),
-        ("[quick]", '[plot]\nx = "family"\n[quick]', "plot.x must be one of round, horizon"),
+        (
+            "[quick]",
+            '[figure]\nx = "family"\n[quick]',
+            "x must be one of round, horizon, dimension, alpha, exploration, got 'family'",
+        ),
+        (
+            "[20, 40]\n",
+            '[20, 40]\ndegrees = [3.0, "no"]\n[figure]\nx = "degrees"\n',
+            "x must be a positive number everywhere, degrees is also 'no'",
+        ),
+        (
+            'Late = { policy = "uniform", slow = true }',
+            'Late = { policy = "linucb", noise = [1.0, "no"] }\n[figure]\nx = "noise"',
+            "x must be a positive number everywhere, noise is also 'no'",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_with_its_place(read, old, new, message):
@@ -185,6 +243,63 @@ def test_what_is_wrong_is_said_in_one_line_with_its_place(read, old, new, messag
     with pytest.raises(ValueError, match=message) as caught:
         read(FILE.replace(old, new, 1))
     assert "\n" not in str(caught.value)
+
+
+FIGURES = (
+    FILE.partition("[quick]")[0]
+    + """
+[[figure]]
+caption = \"\"\"Two
+  lines.\"\"\"
+policies = ["ESTC", "SOIDS"]
+
+[[figure]]
+name = "radii"
+title = "Radii"
+policies = ["LinUCB", "SOIDS"]
+x = "alpha"
+
+[[figure]]
+name = "slow"
+policies = ["Late"]
+"""
+)
+
+
+def test_a_file_without_figures_has_one_of_everything(read):
+    experiment = read(FILE)
+    (figure,) = experiment.figures
+    assert (figure.title, figure.policies, figure.x) == ("Two sizes", (), "round")
+    assert figure.among(experiment.players[0]) == list(experiment.players[0])
+    assert figure.stem(experiment.name) == "two"
+
+
+def test_figures_show_what_they_list_in_its_order_and_late_ones_come_with_full(read):
+    experiment = read(FIGURES)
+    first, radii = experiment.figures
+    assert (first.title, first.caption) == ("Two sizes", "Two lines.")
+    assert [player.label for player in first.among(experiment.players[1])] == ["ESTC", "SOIDS"]
+    assert [player.label for player in radii.among(experiment.players[0])] == [
+        "LinUCB, alpha = 1",
+        "LinUCB, alpha = 3",
+        "SOIDS",
+    ]
+    assert [figure.stem("two") for figure in read(FIGURES, full=True).figures] == [
+        "two",
+        "two-radii",
+        "two-slow",
+    ]
+
+
+def test_a_sweep_of_which_every_policy_is_slow_comes_with_full(read):
+    text = FIGURES.replace("[1.0, 3.0] }", "[1.0, 3.0], slow = true }")
+    assert [figure.name for figure in read(text).figures] == [""]
+    assert [figure.name for figure in read(text, full=True).figures] == ["", "radii", "slow"]
+
+
+def test_what_is_slow_is_checked_in_any_case(read):
+    with pytest.raises(ValueError, match=r"policies\.Late: policy is missing"):
+        read(FILE.replace('{ policy = "uniform", slow', "{ slow"))
 
 
 def test_no_policy_at_all_is_refused():

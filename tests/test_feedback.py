@@ -170,7 +170,7 @@ def test_a_recipe_speaks_of_feedback_only_where_there_is_some():
 
 
 def test_feedback_can_be_swept():
-    table = TABLE | {"feedback": {"delay": "fixed(3)", "batch": [1, 5]}, "plot": {"x": "batch"}}
+    table = TABLE | {"feedback": {"delay": "fixed(3)", "batch": [1, 5]}, "figure": {"x": "batch"}}
     problems = parse_experiment(table, "swept").problems
     assert [problem.title for problem in problems] == ["paper, batch = 1", "paper, batch = 5"]
     assert [problem.feedback["batch"] for problem in problems] == [1, 5]

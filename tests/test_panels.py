@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from soids.simulation.experiment import parse_experiment
-from soids.simulation.panels import POINTS, gather, versions_of
+from soids.simulation.panels import POINTS, gather, parts_of, versions_of
 from soids.simulation.play import Trace
 from soids.simulation.store import Outcome, Store
 
@@ -60,3 +60,55 @@ def test_what_is_missing_is_left_out(filled):
 
 def test_all_versions_that_had_a_part_are_named(filled):
     assert versions_of(gather(*filled)) == {"soids": "1, 2"}
+
+
+SWEPT = {
+    **TABLE,
+    "policies": {
+        "level": {"policy": "uniform"},
+        "B": {
+            "policy": "linucb",
+            "alpha": {"by": "dimension", "20": [1.0, 3.0], "30": 1.0},
+            "ridge": [1.0, 2.0],
+        },
+    },
+    "figure": [
+        {"policies": ["B"]},
+        {"name": "radii", "policies": ["level", "B"], "x": "alpha"},
+        {"name": "sizes", "x": "dimension"},
+    ],
+}
+
+
+def test_a_figure_shows_its_policies_in_its_order_problem_by_problem(tmp_path):
+    experiment, store = parse_experiment(SWEPT, "made up"), Store(tmp_path)
+    for trial in experiment.trials():
+        store.write(trial, made_up(trial.seed))
+    whole = gather(experiment, store)
+    first, radii, sizes = parts_of(experiment, whole)
+    assert [list(panel.runs) for panel in first.panels] == [
+        [f"B, alpha = {a}, ridge = {r}" for a in (1, 3) for r in (1, 2)],
+        ["B, ridge = 1", "B, ridge = 2"],
+    ]
+    assert first.panels == first.problems
+    assert [panel.title for panel in radii.panels] == [
+        "dimension = 20, alpha = 1",
+        "dimension = 20, alpha = 3",
+        "dimension = 30, alpha = 1",
+    ]
+    for panel in radii.panels:
+        assert list(panel.runs) == ["level", "B, ridge = 1", "B, ridge = 2"]
+        assert panel.level == {"level"}
+    assert radii.panels[1].runs["B, ridge = 2"] is whole[0].runs["B, alpha = 3, ridge = 2"]
+    assert radii.panels[1].problem == whole[0].problem | {"alpha": 3.0}
+    assert [len(panel.runs) for panel in radii.problems] == [5, 3]
+    assert [panel.title for panel in sizes.panels] == ["dimension = 20", "dimension = 30"]
+
+
+def test_a_figure_of_which_nothing_is_there_is_left_out(tmp_path):
+    experiment, store = parse_experiment(SWEPT, "made up"), Store(tmp_path)
+    for trial in experiment.trials():
+        if trial.player.label == "level":
+            store.write(trial, made_up(trial.seed))
+    found = parts_of(experiment, gather(experiment, store))
+    assert [part.figure.name for part in found] == ["radii", "sizes"]

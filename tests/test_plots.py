@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from soids.plots import draw_curves, draw_sweep, save
+from soids.plots import draw_curves, draw_part, draw_sweep, save
 from soids.plots.looks import looks
 from soids.plots.sweep import spread
-from some_panels import NASTY, odd_panels, random_panels
+from some_panels import NASTY, odd_panels, part, random_panels, stepped_panels
 
 matplotlib = pytest.importorskip("matplotlib")
 
@@ -62,6 +62,50 @@ def test_regrets_that_differ_by_orders_get_a_logarithmic_row():
     far, near = random_panels(), random_panels(policies=("SOIDS", "LinUCB"))
     assert [axes.get_yscale() for axes in draw_curves(far).axes] == ["linear"] * 3 + ["log"] * 3
     assert {axes.get_yscale() for axes in draw_curves(near).axes} == {"linear"}
+
+
+def test_a_scale_that_is_asked_for_is_the_only_one():
+    for scale in ("linear", "log"):
+        figure = draw_curves(random_panels(), scale=scale)
+        assert [axes.get_yscale() for axes in figure.axes] == [scale] * 3
+
+
+def test_a_figure_follows_its_file():
+    panels = random_panels()
+    listed = ("SOIDS", "LinUCB", "LinUCB, radius 1")
+    words = "Some settings are ours: " + "many words " * 30
+    plain = draw_part(part(panels), [])
+    asked = part(panels, policies=listed, scale="linear", caption=words)
+    figure = draw_part(asked, [asked])
+    assert labels(figure) == list(listed)
+    assert labels(plain) == list(listed[::-1])
+    assert {axes.get_yscale() for axes in figure.axes} == {"linear"}
+    texts = " ".join(text.get_text() for text in figure.texts)
+    assert words.strip() in texts
+    figure.draw_without_rendering()
+    lowest = min(text.get_window_extent().y0 for text in figure.texts)
+    highest = max(t.get_window_extent().y1 for t in figure.texts if "words" in t.get_text())
+    assert lowest >= 0.0
+    assert highest <= min(axes.get_tightbbox().y0 for axes in figure.axes)
+
+
+def test_a_policy_has_its_hue_in_every_figure():
+    both = [part(random_panels(policies=some)) for some in (("SOIDS", "OTCS"), ("FGTS", "OTCS"))]
+    colours = [draw_part(one, both).axes[0].lines[1].get_color() for one in both]
+    assert colours[0] == colours[1]
+    hues = looks(["FGTS", "OTCS"], among=["SOIDS", "OTCS", "FGTS"])
+    assert hues["OTCS"] == looks(["SOIDS", "OTCS"])["OTCS"]
+
+
+def test_a_policy_without_the_setting_is_a_level_line_with_its_band():
+    figure = draw_sweep(stepped_panels(), "steps", listed=("exact", "Langevin"))
+    assert labels(figure) == ["exact", "Langevin"]
+    for axes, dimension in zip(figure.axes, (20, 40), strict=True):
+        (across,) = [line for line in axes.lines if list(line.get_xdata()) == [0, 1]]
+        assert list(across.get_ydata()) == pytest.approx([dimension] * 2)
+        assert len(axes.texts) == 1  # a level line has no slope
+        band = axes.patches[0].get_extents().transformed(axes.transData.inverted())
+        assert band.y0 < dimension < band.y1
 
 
 def test_logarithmic_panels_share_their_scale():

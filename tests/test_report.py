@@ -10,7 +10,7 @@ import pytest
 
 from soids import report
 from soids.report import render, write_report
-from some_panels import NASTY, odd_panels, random_panels, runs
+from some_panels import NASTY, odd_panels, part, random_panels, runs, stepped_panels
 
 pytest.importorskip("plotly")
 pytest.importorskip("jinja2")
@@ -51,18 +51,28 @@ def small(monkeypatch):
     monkeypatch.setattr(report, "packed_plotly", lambda: "PLOTLY")
 
 
-def rendered(panels, title="t", **more):
-    return render(panels, title, SETTINGS, VERSIONS, **more)
+def rendered(panels, title="t", **figure):
+    return render([part(panels, **figure)], title, SETTINGS, VERSIONS)
 
 
-def numbers(page):
-    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+def several():
+    """A page of two figures: curves of two policies, and a sweep of policies of other names."""
+    first = random_panels(policies=("SOIDS", "LinUCB"))
+    parts = [
+        part(first, title="The <first>", caption="Ours: 25 steps & more.", scale="linear"),
+        part(stepped_panels(), title="Steps", x="steps", policies=("exact", "Langevin")),
+    ]
+    return render(parts, "Two figures", SETTINGS, VERSIONS)
+
+
+def numbers(page, figure=0):
+    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])[figure]
 
 
 @pytest.mark.parametrize("case", odd_panels())
-@pytest.mark.parametrize("setting", [None, "dimension"])
-def test_whatever_was_played_can_be_reported(case, setting):
-    page = rendered(odd_panels()[case], case, setting=setting, bounds=True)
+@pytest.mark.parametrize("x", ["round", "dimension"])
+def test_whatever_was_played_can_be_reported(case, x):
+    page = rendered(odd_panels()[case], case, x=x, bounds=True)
     assert case in Page(page).text
     assert "nan" not in Page(page).text
     json.dumps(numbers(page), allow_nan=False)
@@ -95,11 +105,13 @@ def test_the_page_asks_for_nothing_from_elsewhere(monkeypatch):
 
 
 def test_every_link_on_the_page_leads_somewhere():
-    page = Page(rendered(random_panels(), setting="dimension"))
-    names = {value for _, name, value in page.attributes if name == "id"}
-    for _, name, value in page.attributes:
-        if name == "href":
-            assert value.removeprefix("#") in names
+    for text in (rendered(random_panels(), x="dimension"), several()):
+        page = Page(text)
+        names = [value for _, name, value in page.attributes if name == "id"]
+        assert len(set(names)) == len(names)
+        for _, name, value in page.attributes:
+            if name == "href":
+                assert value.removeprefix("#") in names
 
 
 def test_tables_can_be_scrolled_by_keyboard_and_read_aloud():
@@ -136,6 +148,40 @@ def test_an_end_of_an_interval_that_excludes_zero_does_not_look_like_zero():
     assert found.main == "▲ +31.0 [+0.3, +61.0]"
 
 
+def test_each_figure_has_its_title_its_caption_its_tables_and_its_reference():
+    page = several()
+    words = Page(page).text
+    assert words.index("The <first>") < words.index("Ours: 25 steps & more.")
+    assert words.index("Differences from SOIDS") < words.index("Differences from exact")
+    assert page.count("<table>") == 8
+    assert numbers(page)["scale"] == "linear"
+    assert [one["plain"] for one in numbers(page)["policies"]] == ["SOIDS", "LinUCB"]
+    assert [one["plain"] for one in numbers(page, 1)["policies"]] == ["exact", "Langevin"]
+    colours = [one["light"] for i in range(2) for one in numbers(page, i)["policies"]]
+    assert len(set(colours)) == 4  # hues are shared out over the page, not over each figure
+
+
+def test_a_listed_order_is_kept_and_any_other_is_by_regret():
+    panels = random_panels(policies=("SOIDS", "LinUCB"))
+    for panel in panels:
+        panel.runs["floor"] = runs([0.1] * 10)
+    for listed, first in ((("SOIDS", "LinUCB", "floor"), "SOIDS"), ((), "floor")):
+        page = rendered(panels, policies=listed)
+        assert numbers(page)["policies"][0]["plain"] == first
+        assert ("by its mean rank" in page) == (not listed)
+
+
+def test_a_policy_without_the_setting_is_drawn_level():
+    sweeps = numbers(several(), 1)["sweeps"]
+    assert [sweep["title"] for sweep in sweeps] == ["dimension = 20", "dimension = 40"]
+    for sweep in sweeps:
+        level, falling = sweep["lines"]
+        assert (level["level"], level["slope"]) == (True, None)
+        assert not falling["level"]
+        assert len(set(level["mean"])) == 1
+        assert falling["mean"][0] > falling["mean"][-1]
+
+
 def test_the_numbers_drawn_are_those_of_the_panels():
     panels = random_panels()
     panel = numbers(rendered(panels))["panels"][1]
@@ -158,8 +204,10 @@ def test_without_its_libraries_the_remedy_is_said(missing, monkeypatch):
 
 def test_the_page_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "report.html"
-    write_report(random_panels(), "t", SETTINGS, VERSIONS, path)
+    write_report([part(random_panels())], "t", SETTINGS, VERSIONS, path)
     assert path.read_text(encoding="utf-8") == rendered(random_panels())
     with pytest.raises(FileNotFoundError, match="folder that exists"):
-        write_report(random_panels(), "t", SETTINGS, VERSIONS, tmp_path / "no" / "report.html")
+        write_report(
+            [part(random_panels())], "t", SETTINGS, VERSIONS, tmp_path / "no" / "report.html"
+        )
     assert [found.name for found in tmp_path.iterdir()] == ["report.html"]

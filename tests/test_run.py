@@ -1,5 +1,6 @@
 """``soids run`` from outside: what it leaves behind, whatever happens to it on the way."""
 
+import csv
 import os
 import resource
 import signal
@@ -224,6 +225,45 @@ def test_tables_and_plots_come_from_what_is_there(file, tmp_path):
     answer = runner.invoke(main, ["table", str(out)])
     assert answer.exit_code == 1
     assert "no trial" in answer.output
+
+
+def test_several_figures_are_files_of_their_own_and_one_report(file, tmp_path):
+    figures = """
+    [[figure]]
+    title = "All | of it"
+    [[figure]]
+    name = "radii"
+    title = "Radii"
+    caption = "What a radius costs."
+    policies = ["Mine", "LinUCB"]
+    x = "alpha"
+    """
+    file.write_text(FILE.replace("horizon = 60", "horizon = 5") + figures)
+    out = tmp_path / "out"
+    answer = run(file, out)
+    assert answer.returncode == 0, answer.stderr
+    said = " ".join(answer.stdout.split())
+    assert said.index("All | of it") < said.index("Radii") < said.index("What a radius costs.")
+    assert "small.png and " in said
+    assert "small-radii.png (and .pdf) the figures" in said
+    for name in ("small.png", "small.pdf", "small-radii.png", "small-radii.pdf"):
+        assert (out / name).stat().st_size > 0
+    page = (out / "report.html").read_text()
+    assert page.index("All | of it") < page.index("What a radius costs.")
+    with (out / "sweep-radii.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    assert {(row["dimension"], row["policy"], row["alpha"]) for row in rows} == {
+        (d, policy, alpha)
+        for d in ("20", "30")
+        for policy in ("Mine", "LinUCB")
+        for alpha in ("1.0", "3.0")
+    }
+    with (out / "comparison.csv").open() as lines:
+        pairs = {(row["policy"], row["reference"]) for row in csv.DictReader(lines)}
+    assert ("LinUCB, alpha = 3", "Mine") in pairs
+    assert ("LinUCB, alpha = 3", "SOIDS") in pairs
+    answer = CliRunner().invoke(main, ["table", str(out)])
+    assert answer.output.index("**All \\| of it**") < answer.output.index("**Radii**")
 
 
 def test_the_list_names_what_there_is():

@@ -9,7 +9,7 @@ import gzip
 import html
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from soids.files import write_whole
 from soids.plots.canvas import REMEDY, played, seeds_in_words
 from soids.plots.curves import log_limits
 from soids.plots.looks import lighter, looks
+from soids.plots.parts import policies_in
 from soids.plots.sweep import spoken_slope
 from soids.simulation.comparison import (
     BETTER,
@@ -32,7 +33,8 @@ from soids.simulation.comparison import (
     reference_of,
     summarise,
 )
-from soids.simulation.panels import Panel
+from soids.simulation.figures import ROUND, Figure
+from soids.simulation.panels import Panel, Part
 from soids.simulation.sweeps import rates, series
 from soids.simulation.tables import resolution, rounded
 
@@ -41,43 +43,54 @@ DIGITS = 5  # of a number that is drawn
 
 
 def write_report(
-    panels: list[Panel],
+    parts: Sequence[Part],
     title: str,
     settings_text: str,
     versions: Mapping[str, str],
     path: str | os.PathLike[str],
     *,
-    setting: str | None = None,
-    bounds: bool = False,
     remark: str = "",
 ) -> None:
-    """Write the page, whole or not at all; with a ``setting`` that was swept, regret against it."""
-    page = render(
-        panels, title, settings_text, versions, setting=setting, bounds=bounds, remark=remark
-    )
-    write_whole(Path(path), page.encode())
+    """Write the page, whole or not at all."""
+    write_whole(Path(path), render(parts, title, settings_text, versions, remark=remark).encode())
 
 
 def render(
-    panels: list[Panel],
+    parts: Sequence[Part],
     title: str,
     settings_text: str,
     versions: Mapping[str, str],
     *,
-    setting: str | None = None,
-    bounds: bool = False,
     remark: str = "",
 ) -> str:
-    """The page as text, the same for the same panels."""
+    """The page as text, the same for the same results: each figure with its tables."""
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
         raise ImportError(f"{REMEDY} ({error})") from None
     library = packed_plotly()
-    panels = played(panels)
-    order, reference = ranked(panels), reference_of(panels)
+    labels = policies_in(parts)
+    views = [view(part, labels) for part in parts]
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
+    return template.render(
+        title=title,
+        remark=remark,
+        seeds=seeds_in_words([panel for part in parts for panel in part.panels]),
+        figures=views,
+        settings_text=settings_text,
+        versions=dict(versions),
+        data=[one["drawn"] for one in views],
+        plotly=library,
+    )
+
+
+def view(part: Part, labels: Sequence[str]) -> dict[str, Any]:
+    """What the page says of one figure: its texts, its tables, and what it draws."""
+    figure, panels = part.figure, played(part.panels)
+    order = policies_of(panels) if figure.policies else ranked(panels)
+    order = [policy for policy in order if policy in ranked(panels)]
+    reference = reference_of(panels)
     summaries = [{found.policy: found for found in summarise(panel)} for panel in panels]
     differences = [
         {found.policy: found for found in compare(panel, reference)}
@@ -85,22 +98,17 @@ def render(
         else {}
         for panel in panels
     ]
-    return template.render(
-        title=title,
-        remark=remark,
-        seeds=seeds_in_words(panels),
-        heads=[panel.title for panel in panels],
-        reference=reference,
-        regrets=grid(order, summaries, regret_cell),
-        differences=grid([p for p in order if p != reference], differences, difference_cell),
-        worst=grid(order, summaries, worst_cell),
-        times=grid(order, summaries, time_cell),
-        settings_text=settings_text,
-        versions=dict(versions),
-        data=drawn(panels, order, setting, bounds),
-        setting=setting,
-        plotly=library,
-    )
+    return {
+        "figure": figure,
+        "setting": "" if figure.x == ROUND else figure.x,
+        "heads": [panel.title for panel in panels],
+        "reference": reference,
+        "regrets": grid(order, summaries, regret_cell),
+        "differences": grid([p for p in order if p != reference], differences, difference_cell),
+        "worst": grid(order, summaries, worst_cell),
+        "times": grid(order, summaries, time_cell),
+        "drawn": drawn(panels, order, figure, labels),
+    }
 
 
 @cache
@@ -116,10 +124,13 @@ def packed_plotly() -> str:
 # What is drawn
 
 
-def drawn(panels: list[Panel], order: list[str], setting: str | None, bounds: bool) -> Any:
-    """All that the page draws, as JSON; policies are numbers, by their rank."""
-    known = looks(policies_of(panels))
+def drawn(
+    panels: list[Panel], order: list[str], figure: Figure, labels: Sequence[str]
+) -> dict[str, Any]:
+    """All that a figure draws, as JSON; policies are numbers, by their place in the order."""
+    known = looks(policies_of(panels), labels)
     return {
+        "scale": figure.scale,
         "policies": [
             {
                 "label": escaped(policy),
@@ -132,7 +143,7 @@ def drawn(panels: list[Panel], order: list[str], setting: str | None, bounds: bo
         ],
         "reference": order.index(reference_of(panels)),
         "panels": [drawn_panel(panel, order) for panel in panels],
-        "sweeps": [] if setting is None else drawn_sweeps(panels, order, setting, bounds),
+        "sweeps": [] if figure.x == ROUND else drawn_sweeps(panels, order, figure),
     }
 
 
@@ -166,10 +177,9 @@ def drawn_panel(panel: Panel, order: list[str]) -> dict[str, Any]:
     }
 
 
-def drawn_sweeps(
-    panels: list[Panel], order: list[str], setting: str, bounds: bool
-) -> list[dict[str, Any]]:
+def drawn_sweeps(panels: list[Panel], order: list[str], figure: Figure) -> list[dict[str, Any]]:
     """Regret against a setting, one picture for each choice of the others."""
+    setting, bounds = figure.x, figure.bounds
     groups: dict[str, dict[str, Any]] = {}
     for line in series(panels, setting):
         name = ", ".join(f"{name} = {value}" for name, value in line.others.items())
@@ -190,6 +200,7 @@ def drawn_sweeps(
                 "mean": short(line.mean),
                 "low": short(line.low),
                 "high": short(line.high),
+                "level": line.level,
                 "slope": None if math.isnan(line.slope) else spoken_slope(line),
             }
         )

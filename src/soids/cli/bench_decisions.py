@@ -19,7 +19,7 @@ from soids.bench.decisions import (
     without_absent,
 )
 from soids.bench.scatter import draw_decisions
-from soids.cli.publish import count, lacking
+from soids.cli.publish import lacking
 from soids.cli.run import Asked, carry_out, data_option, options
 from soids.cli.whereabouts import shipped
 from soids.files import write_whole
@@ -27,7 +27,7 @@ from soids.plots import save
 from soids.plots.canvas import seeds_in_words
 from soids.simulation.comparison import reference_of
 from soids.simulation.experiment import Experiment
-from soids.simulation.panels import Panel, gather
+from soids.simulation.panels import Panel, count, gather
 from soids.simulation.store import Store
 
 PAPER = (20, 40, 100)

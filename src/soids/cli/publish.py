@@ -1,4 +1,4 @@
-"""From stored outcomes to what people read: a table, numbers, a figure and a report."""
+"""From stored outcomes to what people read: tables, numbers, figures and a report."""
 
 from pathlib import Path
 
@@ -10,12 +10,13 @@ from rich.table import Table
 
 from soids.cli.whereabouts import played_experiment
 from soids.files import write_whole
-from soids.plots import draw_curves, draw_sweep, save
+from soids.plots import draw_part, save
 from soids.report import write_report
 from soids.simulation import tables
-from soids.simulation.comparison import reference_of, summarise
+from soids.simulation.comparison import summarise
 from soids.simulation.experiment import Experiment
-from soids.simulation.panels import Panel, gather, versions_of
+from soids.simulation.figures import ROUND
+from soids.simulation.panels import Panel, Part, count, gather, parts_of, versions_of
 from soids.simulation.store import Store
 
 MANY = 8  # columns of a table in a terminal
@@ -31,11 +32,6 @@ def read_results(folder: Path) -> tuple[Experiment, list[Panel]]:
     return experiment, panels
 
 
-def count(panels: list[Panel]) -> int:
-    """How many trials are finished."""
-    return sum(len(runs.seeds) for panel in panels for runs in panel.runs.values())
-
-
 def lacking(experiment: Experiment, panels: list[Panel]) -> str:
     """A line that says how many trials are missing, if any."""
     asked = sum(len(players) for players in experiment.players) * len(experiment.seeds)
@@ -46,64 +42,75 @@ def lacking(experiment: Experiment, panels: list[Panel]) -> str:
 
 
 def publish(experiment: Experiment, folder: Path, console: Console) -> None:
-    """Print the table, and write numbers, figure and report beside the trials."""
+    """Print the tables, and write numbers, figures and report beside the trials."""
     panels = gather(experiment, Store(folder / "trials"))
     if not count(panels):
         return
-    console.print(shown(experiment, panels))
+    parts = parts_of(experiment, panels)
+    for part in parts:
+        console.print(shown(part))
     console.print(lacking(experiment, panels), end="", markup=False)
     write_numbers(experiment, panels, folder)
     try:
-        draw(experiment, panels, folder)
+        pictures = draw(experiment, panels, folder)
     except ImportError as error:
         console.print(f"[yellow]No figure and no report: {escape(str(error))}[/]")
         return
     console.print(
-        f"{folder / 'report.html'} has all of it, "
-        f"{folder / experiment.name}.png and .pdf the figure.",
+        f"{folder / 'report.html'} has all of it, {in_words(pictures)}.",
+        soft_wrap=True,
         markup=False,
     )
 
 
+def in_words(pictures: list[Path]) -> str:
+    """Where the figures are."""
+    names = [str(picture) for picture in pictures]
+    if len(names) == 1:
+        return f"{names[0]} and .pdf the figure"
+    return f"{', '.join(names[:-1])} and {names[-1]} (and .pdf) the figures"
+
+
 def write_numbers(experiment: Experiment, panels: list[Panel], folder: Path) -> None:
     """The numbers, byte for byte the same for the same experiment; times apart."""
-    reference = reference_of(panels)
+    parts = parts_of(experiment, panels)
     numbers = {
         "regret": tables.regret_csv(panels),
         "summary": tables.summary_csv(panels),
-        "comparison": tables.comparison_csv(panels, reference),
+        "comparison": tables.comparison_csv([part.problems for part in parts]),
         "curves": tables.curves_csv(panels),
         "times": tables.times_csv(panels),
     }
-    if experiment.x != "round":
-        numbers["sweep"] = tables.sweep_csv(panels, experiment.x)
+    for figure, _, seen in parts:
+        if figure.x != ROUND:
+            numbers[figure.stem("sweep")] = tables.sweep_csv(seen, figure.x)
     for name, text in numbers.items():
         write_whole(folder / f"{name}.csv", text.encode())
 
 
-def draw(experiment: Experiment, panels: list[Panel], folder: Path) -> None:
-    """The figure that the experiment asks for, as PNG and PDF, and the report."""
-    title, bounds = experiment.title, experiment.bounds
-    setting = None if experiment.x == "round" else experiment.x
-    if setting is None:
-        figure = draw_curves(panels, title)
-    else:
-        figure = draw_sweep(panels, setting, title, bounds)
-    save(figure, folder / experiment.name)
+def draw(experiment: Experiment, panels: list[Panel], folder: Path) -> list[Path]:
+    """Draw all figures, as PNG and PDF, and the report; the answer is where the PNG are."""
+    parts = parts_of(experiment, panels)
+    pictures = [
+        save(draw_part(part, parts), folder / part.figure.stem(experiment.name))[0]
+        for part in parts
+    ]
     flags = "".join(f" --{flag}" for flag in ("quick", "full") if getattr(experiment, flag))
     text = f"# played with{flags}\n\n{experiment.text}" if flags else experiment.text
-    page = folder / "report.html"
     write_report(
-        panels, title, text, versions_of(panels), page,
-        setting=setting, bounds=bounds, remark=lacking(experiment, panels),
+        parts, experiment.title, text, versions_of(panels), folder / "report.html",
+        remark=lacking(experiment, panels),
     )  # fmt: skip
+    return pictures
 
 
-def shown(experiment: Experiment, panels: list[Panel]) -> Table:
+def shown(part: Part) -> Table:
     """The table for a terminal, with what a decision takes on the last problem."""
+    panels = part.panels
+    remark = "ms: processor time of a round, on the last problem"
     table = Table(
-        title=f"{escape(experiment.title)}\nmean regret ± standard error \\[worst seed]",
-        caption="ms: processor time of a round, on the last problem",
+        title=f"{escape(part.figure.title)}\nmean regret ± standard error \\[worst seed]",
+        caption=escape(" ".join([part.figure.caption, remark]).strip()),
         box=box.SIMPLE,
         pad_edge=False,
     )

@@ -23,7 +23,7 @@ from soids.offpolicy import NAMED, Candidate, Evaluation, Replayed, evaluate, le
 from soids.offpolicy import replay as replayed
 from soids.offpolicy.overlap import FLOOR
 from soids.policies import POLICIES
-from soids.simulation.experiment import check_settings
+from soids.simulation.reading import check_settings
 from soids.simulation.trial import policy_called
 from soids.simulation.worker import undisturbed
 from soids.spelling import meant

@@ -13,17 +13,14 @@ from rich.table import Table
 
 from soids.bandits import FAMILIES
 from soids.cli.page import page
-from soids.cli.publish import draw, read_results, write_numbers
+from soids.cli.publish import draw, in_words, read_results, write_numbers
 from soids.cli.run import reason
 from soids.cli.whereabouts import shipped
 from soids.policies import POLICIES
 from soids.simulation import tables
+from soids.simulation.panels import parts_of
 
-FORMATS = {
-    "markdown": tables.as_markdown,
-    "latex": tables.as_latex,
-    "csv": tables.summary_csv,
-}
+FORMATS = {"markdown": tables.as_markdown, "latex": tables.as_latex}
 LAYOUT: dict[str, Any] = {
     "box": box.SIMPLE,
     "show_header": False,
@@ -38,30 +35,35 @@ folder_argument = click.argument(
 @click.command()
 @folder_argument
 @click.option(
-    "--format", "form", type=click.Choice(tuple(FORMATS)), default="markdown", show_default=True,
+    "--format", "form", type=click.Choice((*FORMATS, "csv")), default="markdown", show_default=True,
     help="Markdown for a page, LaTeX (booktabs) for a paper, CSV with intervals and quantiles.",
 )  # fmt: skip
 def table(folder: Path, form: str) -> None:
     """Print the final regrets in FOLDER, where soids run has put its results."""
-    text = FORMATS[form](read_results(folder)[1])
-    if form != "csv":
-        click.echo("Regret at the horizon: mean ± standard error [worst seed].", err=True)
-    click.echo(text, nl=False)
+    experiment, panels = read_results(folder)
+    if form == "csv":
+        click.echo(tables.summary_csv(panels), nl=False)
+        return
+    click.echo("Regret at the horizon: mean ± standard error [worst seed].", err=True)
+    parts = parts_of(experiment, panels)
+    titles = [part.figure.title if len(parts) > 1 else "" for part in parts]
+    texts = [FORMATS[form](part.panels, title) for part, title in zip(parts, titles, strict=True)]
+    click.echo("\n".join(texts), nl=False)
 
 
 @click.command()
 @folder_argument
 def plot(folder: Path) -> None:
-    """Draw figure and report in FOLDER anew from the trials that are there, and the numbers."""
+    """Draw figures and report in FOLDER anew from the trials that are there, and the numbers."""
     experiment, panels = read_results(folder)
     try:
         write_numbers(experiment, panels, folder)
-        draw(experiment, panels, folder)
+        pictures = draw(experiment, panels, folder)
     except ImportError as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(reason(error)) from None
-    click.echo(f"{folder / experiment.name}.png, .pdf and {folder / 'report.html'}")
+    click.echo(f"{folder / 'report.html'} has all of it, {in_words(pictures)}.")
 
 
 @click.command("list")

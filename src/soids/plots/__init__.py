@@ -6,6 +6,7 @@ drawn, without its global state: the same panels give the same files, byte for b
 
 from soids.plots.canvas import save
 from soids.plots.curves import draw_curves
+from soids.plots.parts import draw_part
 from soids.plots.sweep import draw_sweep
 
-__all__ = ["draw_curves", "draw_sweep", "save"]
+__all__ = ["draw_curves", "draw_part", "draw_sweep", "save"]

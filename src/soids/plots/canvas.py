@@ -3,7 +3,7 @@
 import io
 import os
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from soids.files import write_whole
 from soids.plots.looks import Look
+from soids.simulation.comparison import ranked
 from soids.simulation.panels import Panel
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 REMEDY = 'figures and reports need more packages: pip install "soids[plot]"'
 INK = "#222222"
 LEGEND = 2.3  # inches
+CAPTION_LETTERS = 17.0  # an inch
 WIDE, THIN = 2.2, 1.5  # the first policy of the file is the one to look at
 TINY = 1e-12  # in place of zero on a logarithmic scale
 
@@ -98,10 +100,20 @@ def seeds_in_words(panels: list[Panel]) -> str:
     return f"{span} seed{'' if span == '1' else 's'}"
 
 
+def legend_order(panels: list[Panel], listed: Sequence[str]) -> tuple[list[str], str]:
+    """The policies from top to bottom, and what a legend says of that order."""
+    found = ranked(panels)
+    if listed:
+        return [policy for policy in listed if policy in found], ""
+    return found[::-1], "most regret on top"
+
+
 def spread_in_words(shown: str, panels: list[Panel]) -> str:
     """What lines and bands are, or that there is nothing but one seed to see."""
     seeds = seeds_in_words(panels)
-    return f"{shown} over {seeds}." if seeds != "1 seed" else "One seed: luck cannot be told."
+    return (
+        f"{shown} over {seeds}." if seeds != "1 seed" else "Only one seed: no standard deviation."
+    )
 
 
 def number_ticks(axes: "Axes") -> None:
@@ -133,9 +145,13 @@ def align_logs(grid: "Iterable[Axes]") -> None:
             number_ticks(axes)
 
 
-def head(figure: "Figure", title: str, note: str) -> None:
-    """What the figure is, and what its lines are, above all axes."""
+def head(figure: "Figure", title: str, note: str, caption: str = "") -> None:
+    """What the figure is, and what its lines are, above all axes; a caption below them."""
     width, height = figure.get_size_inches()
+    foot = textwrap.wrap(caption, int(width * CAPTION_LETTERS))
+    bottom = 0.1 + 0.15 * len(foot) if foot else 0.0
+    height += bottom
+    figure.set_size_inches(width, height)
     below = 0.1
     for text, points, weight in ((title, 12.0, "bold"), (note, 9.0, "normal")):
         for line in textwrap.wrap(text, int(width * 130.0 / points)):
@@ -143,12 +159,14 @@ def head(figure: "Figure", title: str, note: str) -> None:
                 0.1 / width, 1.0 - below / height, line, size=points, weight=weight, va="top"
             )
             below += points / 50.0
+    for place, line in enumerate(foot):
+        figure.text(0.1 / width, (bottom - 0.15 * place) / height, line, size=8.0, va="top")
     engine: Any = figure.get_layout_engine()
-    engine.set(rect=(0.0, 0.0, 1.0, 1.0 - below / height))
+    engine.set(rect=(0.0, bottom / height, 1.0, 1.0 - (below + bottom) / height))
 
 
 def legend(figure: "Figure", entries: list[tuple[str, Look]], note: str) -> None:
-    """Lines and labels on the right, in the order in which the lines end."""
+    """Lines and labels on the right, and how they are sorted."""
     from matplotlib.lines import Line2D
 
     handles = [

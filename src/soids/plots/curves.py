@@ -1,6 +1,7 @@
 """Regret against rounds, in the layout of the paper's figure."""
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,13 +14,14 @@ from soids.plots.canvas import (
     canvas,
     head,
     legend,
+    legend_order,
     number_ticks,
     played,
     spread_in_words,
     styled,
 )
 from soids.plots.looks import Look, looks
-from soids.simulation.comparison import Curve, curves, policies_of, ranked
+from soids.simulation.comparison import Curve, curves, policies_of
 from soids.simulation.panels import Panel
 
 if TYPE_CHECKING:
@@ -29,35 +31,51 @@ if TYPE_CHECKING:
 SPAN = 8.0  # a regret this many times another cannot be read on one linear axis
 
 
-def draw_curves(panels: list[Panel], title: str = "") -> "Figure":
+def draw_curves(
+    panels: list[Panel],
+    title: str = "",
+    *,
+    caption: str = "",
+    scale: str = "",
+    listed: Sequence[str] = (),
+    among: Sequence[str] = (),
+) -> "Figure":
     """Regret against rounds, one panel beside the other: mean and standard deviation over seeds.
 
-    Where regrets differ by orders of magnitude a second row has a logarithmic scale; more than
-    four panels have that scale only.
+    Without a ``scale``, "linear" or "log", regrets that differ by orders of magnitude have a second
+    row with a logarithmic scale; more than four panels have that scale only. The legend has the
+    order of ``listed``, or of the regrets; ``among`` are the policies of all figures, for colours.
     """
     panels = played(panels)
-    wide = spans_orders(panels)
-    scales = ["linear", "log"] if wide and len(panels) <= 4 else ["log" if wide else "linear"]
-    known, order = looks(policies_of(panels)), ranked(panels)
+    scales = scales_of(panels, scale)
+    known = looks(policies_of(panels), among)
+    order, note = legend_order(panels, listed)
     with styled():
         columns = min(len(panels), 4)
         lines = math.ceil(len(panels) / columns)
         figure, grid = canvas(columns, lines * len(scales), len(order))
-        for row, scale in enumerate(scales):
+        for row, kind in enumerate(scales):
             for place, panel in enumerate(panels):
-                axes = grid[row + place // columns, place % columns]
-                draw_panel(axes, panel, known, scale)
+                axes = grid[row * lines + place // columns, place % columns]
+                draw_panel(axes, panel, known, kind)
                 if row == 0:
                     axes.set_title(panel.title)
                 if row == len(scales) - 1 and place + columns >= len(panels):
                     axes.set_xlabel("round")
                 if place % columns == 0:
-                    axes.set_ylabel("regret" if scale == "linear" else "regret, log scale")
+                    axes.set_ylabel("regret" if kind == "linear" else "regret, log scale")
         align_logs(grid.flat)
-        head(figure, title, spread_in_words("Mean and standard deviation", panels))
-        entries = [(policy, known[policy]) for policy in reversed(order)]
-        legend(figure, entries, note="most regret on top")
+        head(figure, title, spread_in_words("Mean and standard deviation", panels), caption)
+        legend(figure, [(policy, known[policy]) for policy in order], note)
     return figure
+
+
+def scales_of(panels: list[Panel], scale: str) -> list[str]:
+    """The scale of each row."""
+    if scale:
+        return [scale]
+    wide = spans_orders(panels)
+    return ["linear", "log"] if wide and len(panels) <= 4 else ["log" if wide else "linear"]
 
 
 def draw_panel(axes: "Axes", panel: Panel, known: dict[str, Look], scale: str) -> None:

@@ -16,17 +16,19 @@ class Look(NamedTuple):
     dash: tuple[float, ...]  # on, off, ... in widths of the line; empty for a full one
 
 
-def looks(policies: Iterable[str]) -> dict[str, Look]:
+def looks(policies: Iterable[str], among: Iterable[str] = ()) -> dict[str, Look]:
     """A colour and a dash for each label; labels that begin with the same word share a hue.
 
-    >>> found = looks(["SOIDS", "LinUCB, radius 1", "SOIDS, told nothing"])
+    With the labels of all figures in ``among``, the hues are the same in each of them.
+
+    >>> found = looks(["SOIDS", "LinUCB, radius 1", "SOIDS, nothing known"])
     >>> found["SOIDS"]
     Look(colour='#0072b2', dash=())
     """
-    families: dict[str, list[str]] = {}
+    policies = list(policies)
+    families: dict[str, list[str]] = {family_of(policy): [] for policy in among}
     for policy in policies:
-        word = policy.replace(",", " ").replace("(", " ").split()[:1]
-        families.setdefault("".join(word).lower(), []).append(policy)
+        families.setdefault(family_of(policy), []).append(policy)
     found = {}
     for place, members in enumerate(families.values()):
         for rank, policy in enumerate(members):
@@ -35,7 +37,12 @@ def looks(policies: Iterable[str]) -> dict[str, Look]:
             found[policy] = Look(
                 lighter(hue, 0.6 * rank / len(members)), DASHES[turn % len(DASHES)]
             )
-    return found
+    return {policy: found[policy] for policy in policies}
+
+
+def family_of(policy: str) -> str:
+    """The first word of a label."""
+    return "".join(policy.replace(",", " ").replace("(", " ").split()[:1]).lower()
 
 
 def lighter(colour: str, share: float) -> str:

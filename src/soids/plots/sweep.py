@@ -1,6 +1,7 @@
 """Regret at the horizon against a setting that was swept, beside the rates of theory."""
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,15 +14,16 @@ from soids.plots.canvas import (
     canvas,
     head,
     legend,
+    legend_order,
     number_ticks,
     played,
     spread_in_words,
     styled,
 )
 from soids.plots.looks import Look, looks
-from soids.simulation.comparison import policies_of, ranked, reference_of
+from soids.simulation.comparison import policies_of, reference_of
 from soids.simulation.panels import Panel
-from soids.simulation.sweeps import RATES, Series, rates, series
+from soids.simulation.sweeps import RATES, Rate, Series, rates, series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,16 +34,24 @@ RATE_DASHES = dict(zip(RATES, ((6.0, 2.0), (2.0, 1.5)), strict=True))
 
 
 def draw_sweep(
-    panels: list[Panel], setting: str, title: str = "", bounds: bool = False
+    panels: list[Panel],
+    setting: str,
+    title: str = "",
+    bounds: bool = False,
+    *,
+    caption: str = "",
+    listed: Sequence[str] = (),
+    among: Sequence[str] = (),
 ) -> "Figure":
     """Regret at the horizon against a setting that was swept, both logarithmic.
 
-    Bars are 95 % intervals of the mean, and beside the end of each line stands its slope. With
-    ``bounds`` the paper's rates are drawn, the smallest multiples that lie nowhere below the first
-    policy.
+    Bars are 95 % intervals of the mean, and beside the end of each line stands its slope. A policy
+    that does not have the setting is a level line with its interval. With ``bounds`` the paper's
+    rates are drawn, the smallest multiples that lie nowhere below the first policy.
     """
     panels = played(panels)
-    known, order = looks(policies_of(panels)), ranked(panels)
+    known = looks(policies_of(panels), among)
+    order, hint = legend_order(panels, listed)
     groups: dict[str, list[Series]] = {}
     for line in series(panels, setting):
         name = ", ".join(f"{name} = {value}" for name, value in line.others.items())
@@ -51,35 +61,61 @@ def draw_sweep(
         figure, grid = canvas(columns, math.ceil(len(groups) / columns), len(order), height=3.6)
         for place, (name, lines) in enumerate(groups.items()):
             axes = grid[place // columns, place % columns]
-            scale = "log" if any(line.mean.any() for line in lines) else "linear"
-            for line in lines:
-                draw_series(axes, line, known[line.policy], list(known).index(line.policy))
-            for rate in rates(panels, setting, lines[0]) if bounds and scale == "log" else []:
-                axes.plot(
-                    rate.values, rate.regret, color=RATE, dashes=RATE_DASHES[rate.name], lw=1.3
-                )
-            axes.set(title=name, xscale="log", yscale=scale, xlabel=setting)
-            if scale == "log":
-                axes.set_ylim(*sweep_limits(lines))
-            values = sorted({float(value) for line in lines for value in line.values})
-            number_ticks(axes)
-            axes.set_xticks(values, [f"{value:,.9g}" for value in values])
-            axes.minorticks_off()
+            draw_group(axes, lines, known)
+            if bounds and axes.get_yscale() == "log":
+                draw_rates(axes, rates(panels, setting, lines[0]))
+            axes.set(title=name, xlabel=setting)
             if place % columns == 0:
                 axes.set_ylabel("regret at the horizon")
         align_logs(grid.flat)
         for axes, lines in zip(grid.flat, groups.values(), strict=False):
             label_slopes(axes, lines, known)
         note = spread_in_words("Mean and its 95 % interval", panels)
-        note += " Numbers: slopes of log regret and their intervals."
+        if any(not math.isnan(line.slope) for lines in groups.values() for line in lines):
+            note += " Numbers: slopes of log regret and their intervals."
         if bounds:
             first = reference_of(panels)
             note += f" Grey: rates of theory, scaled to touch {first} from above."
-        head(figure, title, note)
-        entries = [(policy, known[policy]) for policy in reversed(order)]
+        head(figure, title, note, caption)
+        entries = [(policy, known[policy]) for policy in order]
         theory = [(name, Look(RATE, dash)) for name, dash in RATE_DASHES.items() if bounds]
-        legend(figure, [*entries, *theory], note="most regret on top")
+        legend(figure, [*entries, *theory], hint)
     return figure
+
+
+def draw_group(axes: "Axes", lines: list[Series], known: dict[str, Look]) -> None:
+    """All policies, for one choice of the other settings."""
+    for line in lines:
+        draw = draw_level if line.level else draw_series
+        draw(axes, line, known[line.policy], list(known).index(line.policy))
+    scale = "log" if any(line.mean.any() for line in lines) else "linear"
+    axes.set(xscale="log", yscale=scale)
+    if scale == "log":
+        axes.set_ylim(*sweep_limits(lines))
+    values = sorted({float(value) for line in lines for value in line.values})
+    number_ticks(axes)
+    axes.set_xticks(values, [f"{value:,.9g}" for value in values])
+    axes.minorticks_off()
+
+
+def draw_rates(axes: "Axes", found: list[Rate]) -> None:
+    """The rates of theory, in grey."""
+    for rate in found:
+        axes.plot(rate.values, rate.regret, color=RATE, dashes=RATE_DASHES[rate.name], lw=1.3)
+
+
+def draw_level(axes: "Axes", line: Series, look: Look, depth: int) -> None:
+    """A policy that the setting does not concern: its mean and the interval of that, across."""
+    above = 3.0 - 0.01 * depth
+    if not math.isnan(line.low[0]):
+        axes.axhspan(
+            max(line.low[0], TINY), line.high[0], color=look.colour, alpha=0.15, lw=0,
+            zorder=above - 1.0,
+        )  # fmt: skip
+    axes.axhline(
+        line.mean[0], color=look.colour, lw=WIDE if depth == 0 else THIN, zorder=above,
+        dashes=look.dash or (None, None),
+    )  # fmt: skip
 
 
 def draw_series(axes: "Axes", line: Series, look: Look, depth: int) -> None:

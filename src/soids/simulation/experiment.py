@@ -2,7 +2,7 @@
 
 title = "Regime change on the hypercube"
 horizon = 2000
-seeds = 30                   # 0 to 29; a list names them one by one
+seeds = 30                   # 0 to 29, as { from = 0, to = 29 }; a list names them one by one
 
 [bandit]                     # [[bandit]] for several
 family = "hypercube"
@@ -24,19 +24,20 @@ loss = [0.0, 0.1]
 horizon = 100
 seeds = 3
 
-[plot]
-x = "round"                  # or what is swept, such as "dimension"
-bounds = false
+[[figure]]                   # left out, one figure shows everything
+policies = ["SOIDS", "ESTC"]
+caption = "Some text."
+
+[[figure]]
+name = "radii"               # its files are NAME-radii.png and .pdf
+x = "alpha"                  # regret against a setting of the bandit or of policies
+policies = ["LinUCB", "SOIDS"]
 """
 
-import inspect
-import itertools
 import tomllib
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, time
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,19 @@ import numpy as np
 
 from soids.arrays import as_count, as_flag
 from soids.simulation.feedback import Feedback
+from soids.simulation.figures import Figure, figures_of
 from soids.simulation.play import check_verbs
+from soids.simulation.reading import (
+    as_choices,
+    as_table,
+    as_text,
+    check_known,
+    check_settings,
+    located,
+    only,
+    only_once,
+    sweep,
+)
 from soids.simulation.trial import (
     TELLABLE,
     Player,
@@ -54,8 +67,6 @@ from soids.simulation.trial import (
     policy_called,
 )
 from soids.spelling import meant
-
-NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 @dataclass(frozen=True)
@@ -67,8 +78,7 @@ class Experiment:
     problems: tuple[Problem, ...]
     players: tuple[tuple[Player, ...], ...]  # for each problem, in the order of the file
     seeds: tuple[int, ...]
-    x: str = "round"  # what to plot the regret against
-    bounds: bool = False  # whether to draw the rates of the theorems
+    figures: tuple[Figure, ...]  # that show them
     text: str = ""  # of the file
     quick: bool = False
     full: bool = False
@@ -108,18 +118,6 @@ class Experiment:
                     check_verbs(player.make(bandit, problem.horizon))
 
 
-@contextmanager
-def located(place: str) -> Iterator[None]:
-    """Say where in the experiment an error comes from."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{place}: {error}") from None
-    except Exception as error:  # of a policy that may be anyone's
-        line = str(error).partition("\n")[0]
-        raise ValueError(f"{place}: {type(error).__name__}: {line}") from None
-
-
 def read_experiment(path: Path, quick: bool = False, full: bool = False) -> Experiment:
     """The experiment in a file; what is wrong with it is a ``ValueError`` of one line."""
     try:
@@ -137,7 +135,7 @@ def parse_experiment(
     table: Mapping[str, Any], name: str, quick: bool = False, full: bool = False
 ) -> Experiment:
     """The experiment that a table describes."""
-    keys = ("title", "horizon", "seeds", "bandit", "policies", "feedback", "quick", "plot")
+    keys = ("title", "horizon", "seeds", "bandit", "policies", "feedback", "quick", "figure")
     only(table, keys, "the file", required=("horizon", "seeds", "bandit", "policies"))
     if quick and "quick" not in table:
         raise ValueError("[quick] is missing: it says what --quick plays")
@@ -146,49 +144,56 @@ def parse_experiment(
     if quick:  # what it replaces had better be right, too
         parse_experiment(table, name, full=full)
         table = {**table, **swift}
-    plot = as_table(table.get("plot", {}), "plot")
-    only(plot, ("x", "bounds"), "plot")
-    ways = list(parse_feedback(table.get("feedback", {})))
-    problems = tuple(
-        replace(problem, feedback=way, title=", ".join([problem.title, *apart]))
-        for problem in parse_problems(table["bandit"], table["horizon"])
-        for way, apart in ways
-    )
+    problems = tuple(all_problems(table))
     entries = as_table(table["policies"], "policies")
     if not entries:
         raise ValueError("policies must name at least one policy")
-    players = tuple(
-        tuple(
-            player
-            for label, entry in entries.items()
-            if full or not is_slow(entry, label)
-            for player in parse_players(label, entry, problem)
-        )
-        for problem in problems
-    )
-    if not players[0]:
+    late = {label for label, entry in entries.items() if is_slow(entry, label) and not full}
+    if late == set(entries):
         raise ValueError("policies are all slow = true: they are played with --full only")
-    for found in players:
-        only_once([player.label for player in found], "policies", "label")
-    only_once([problem.title for problem in problems], "bandits", "title")
-    x, bounds = plot.get("x", "round"), as_flag(plot.get("bounds", False), "plot.bounds")
-    for problem in problems:
-        check_plot(x, bounds, problem)
+    everyone = [all_players(entries, problem) for problem in problems]
+    title = as_text(table.get("title", name), "title")
     return Experiment(
         name=name,
-        title=as_text(table.get("title", name), "title"),
+        title=title,
         problems=problems,
-        players=players,
+        players=tuple(tuple(p for p in players if p.entry not in late) for players in everyone),
         seeds=parse_seeds(table["seeds"]),
-        x=x,
-        bounds=bounds,
+        figures=figures_of(table.get("figure", {}), title, problems, everyone, late),
         quick=quick,
         full=full,
     )
 
 
+def all_problems(table: Mapping[str, Any]) -> list[Problem]:
+    """Every bandit with every way in which rewards come back."""
+    ways = list(parse_feedback(table.get("feedback", {})))
+    problems = [
+        replace(problem, feedback=way, title=", ".join([problem.title, *apart]))
+        for problem in parse_problems(table["bandit"], table["horizon"])
+        for way, apart in ways
+    ]
+    only_once([problem.title for problem in problems], "bandits", "title")
+    return problems
+
+
+def all_players(entries: Mapping[str, Any], problem: Problem) -> list[Player]:
+    """The policies of all entries, the slow ones too, so that they are checked in any case."""
+    players = [
+        player
+        for label, entry in entries.items()
+        for player in parse_players(label, entry, problem)
+    ]
+    only_once([player.label for player in players], "policies", "label")
+    return players
+
+
 def parse_seeds(value: object) -> tuple[int, ...]:
-    """So many seeds from 0 on, or those in a list."""
+    """The first seeds from 0 on, those of a range with both its ends, or those in a list."""
+    if isinstance(value, dict):
+        only(value, ("from", "to"), "seeds", required=("from", "to"))
+        first = as_count(value["from"], "seeds.from", 0)
+        return tuple(range(first, as_count(value["to"], "seeds.to", first) + 1))
     if not isinstance(value, list):
         return tuple(range(as_count(value, "seeds")))
     seeds = tuple(as_count(seed, "seeds", 0) for seed in value)
@@ -257,12 +262,8 @@ def parse_players(label: str, entry: Mapping[str, Any], problem: Problem) -> Ite
             twice = set(told) & set(chosen)
             if twice:
                 raise ValueError(f"{twice.pop()} must be told or set, not both")
-            swept = [
-                f"{name} = {short(value)}"
-                for name, value in chosen.items()
-                if len(as_choices(fixed[name])) > 1
-            ]
-            yield Player(policy, tuple(told), chosen, ", ".join([label, *swept]))
+            swept = tuple(name for name in chosen if len(as_choices(fixed[name])) > 1)
+            yield Player(policy, tuple(told), chosen, label, swept)
 
 
 def depending(value: Any, name: str, problem: Problem) -> Any:
@@ -288,105 +289,10 @@ def depending(value: Any, name: str, problem: Problem) -> Any:
     return value[str(known[by])]
 
 
-def check_plot(x: object, bounds: bool, problem: Problem) -> None:
-    """Refuse a plot that could not be drawn once all is played."""
-    known = {"round": 1, "horizon": problem.horizon, **problem.settings, **problem.feedback}
-    if not isinstance(x, str) or x not in known:
-        raise ValueError(f"plot.x must be one of {', '.join(known)}{meant(x, known)}")
-    value = known[x]
-    if not isinstance(value, int | float) or not value > 0:
-        raise ValueError(f"plot.x must be a positive number everywhere, {x} is also {value!r}")
-    lacking = {"dimension", "sparsity"} - known.keys()
-    if bounds and lacking and problem.family != "paper":
-        raise ValueError(f"plot.bounds needs the {lacking.pop()} in [bandit] {problem.title}")
-
-
-def sweep(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every choice of one value from each list."""
-    choices = []
-    for name, value in settings.items():
-        with located(name):
-            choices.append(as_choices(value))
-    for values in itertools.product(*choices):
-        yield dict(zip(settings, values, strict=True))
-
-
-def as_choices(value: Any) -> list[Any]:
-    """The values of a sweep; what is no list is its own only choice."""
-    if value == []:
-        raise ValueError("a sweep must hold at least one value, got []")
-    choices = value if isinstance(value, list) else [value]
-    for one in choices:
-        if isinstance(one, date | time) or one != one:
-            raise ValueError(f"must be a number, a text, a list or a table, got {one}")
-    return choices
-
-
-def short(value: object) -> str:
-    """A value for a label: 1.0 is 1, but what is not round keeps all its digits."""
-    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
-
-
-def only_once(names: list[str], kind: str, what: str) -> None:
-    """Refuse what tables and figures could not tell apart."""
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"{kind} must each have a {what} of their own, got {twice!r} twice")
-
-
-def as_text(value: object, where: str) -> str:
-    """A text of the file."""
-    if not isinstance(value, str):
-        raise ValueError(f"{where} must be a text, got {value!r}")
-    return value
-
-
-def as_table(value: object, where: str) -> Mapping[str, Any]:
-    """A table of the file."""
-    if not isinstance(value, dict):
-        raise ValueError(f"{where} must be a table, got {value!r}")
-    return value
-
-
 def is_slow(entry: object, label: str) -> bool:
     """Whether a policy is played with --full only."""
     table = as_table(entry, f"policies.{label}")
     return as_flag(table.get("slow", False), f"policies.{label}: slow")
-
-
-def only(
-    table: Mapping[str, Any], keys: Iterable[str], where: str, required: Iterable[str] = ()
-) -> None:
-    """Refuse a table with keys that nobody reads, or without one that it needs."""
-    keys = list(keys)
-    for key in table:
-        if key not in keys:
-            raise ValueError(f"{where} has the keys {', '.join(keys)}{meant(key, keys)}")
-    for key in required:
-        if key not in table:
-            raise ValueError(f"{key} is missing")
-
-
-def check_settings(
-    make: Callable[..., Any], names: Collection[str], passed: tuple[str, ...]
-) -> None:
-    """Refuse settings that a class or function does not take, and the lack of one it needs."""
-    check_known(make, names, passed)
-    for name, parameter in inspect.signature(make).parameters.items():
-        needed = parameter.default is parameter.empty and parameter.kind in NAMED
-        if needed and name not in names and name not in passed:
-            raise ValueError(f"{name} is missing")
-
-
-def check_known(make: Callable[..., Any], names: Collection[str], passed: tuple[str, ...]) -> None:
-    """Refuse settings that a class or function does not take."""
-    parameters = inspect.signature(make).parameters.values()
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        return
-    takes = [p.name for p in parameters if p.name not in passed]
-    for name in names:
-        if name not in takes:
-            raise ValueError(f"settings are {', '.join(takes) or 'none'}{meant(name, takes)}")
 
 
 def size(problem: Problem) -> float:

@@ -1,7 +1,8 @@
 """Regret against a setting that was swept: series, how fast they grow, and the rates of theory.
 
 Notation
-    setting  what was swept: a number in each panel's problem, such as "dimension" or "horizon"
+    setting  what was swept: a number in each panel's problem, such as "dimension" or "horizon",
+             or a setting of policies, of which each value has a panel
     slope    by which power of the setting the mean regret grows
 """
 
@@ -16,6 +17,8 @@ from soids.arrays import Floats
 from soids.simulation.comparison import Interval, interval, policies_of
 from soids.simulation.panels import Panel, Runs
 
+UNKNOWN = math.nan, Interval(math.nan, math.nan)  # a slope, and its interval
+
 
 class Series(NamedTuple):
     """The regret of one policy, at every value of the setting that was swept."""
@@ -29,6 +32,9 @@ class Series(NamedTuple):
     slope: float  # NaN for one value, or if some mean is zero, and its interval
     slope_low: float
     slope_high: float
+    level: bool = (
+        False  # the setting does not concern the policy: its regret is the same everywhere
+    )
 
 
 def swept(panels: list[Panel]) -> list[str]:
@@ -69,8 +75,9 @@ def one_series(
     ends = np.array([interval(run.final, level) for run in runs])
     fixed = {name: played[0].problem[name] for name in others if name in played[0].problem}
     mean = np.array([run.final.mean() for run in runs])
-    estimate, around = slope(values, runs, level)
-    return Series(policy, fixed, values, mean, ends[:, 0], ends[:, 1], estimate, *around)
+    flat = all(policy in panel.level for panel in played)
+    estimate, around = UNKNOWN if flat else slope(values, runs, level)
+    return Series(policy, fixed, values, mean, ends[:, 0], ends[:, 1], estimate, *around, flat)
 
 
 def slope(values: Floats, runs: list[Runs], level: float = 0.95) -> tuple[float, Interval]:
@@ -79,14 +86,13 @@ def slope(values: Floats, runs: list[Runs], level: float = 0.95) -> tuple[float,
     On the seeds in common. To first order the slope is a mean over seeds, of what each seed adds
     to it, so the interval of a mean applies and seeds stay paired between problems.
     """
-    unknown = math.nan, Interval(math.nan, math.nan)
     seeds = reduce(np.intersect1d, [run.seeds for run in runs])
     if len(np.unique(values)) < 2 or len(seeds) == 0:
-        return unknown
+        return UNKNOWN
     regret = np.column_stack([run.final[row_of(run, seeds)] for run in runs])  # (N, P)
     mean = regret.mean(axis=0)
     if not (mean > 0.0).all():
-        return unknown
+        return UNKNOWN
     logs = np.log(values) - np.log(values).mean()
     leverage = logs / (logs @ logs)
     estimate = float(leverage @ np.log(mean))

@@ -15,6 +15,7 @@ from soids.simulation.comparison import (
     compare,
     curves,
     policies_of,
+    reference_of,
     summarise,
 )
 from soids.simulation.panels import Panel
@@ -67,15 +68,19 @@ def summary_csv(panels: list[Panel], level: float = 0.95) -> str:
     return as_csv(names, rows)
 
 
-def comparison_csv(panels: list[Panel], reference: str, level: float = 0.95) -> str:
-    """One line for every panel and policy: its paired difference from the reference."""
-    rows = [
-        found
-        for panel in panels
-        if reference in panel.runs
-        for found in compare(panel, reference, level)
-    ]
-    return as_csv(Difference._fields, rows)
+def comparison_csv(figures: list[list[Panel]], level: float = 0.95) -> str:
+    """One line for every panel and policy of each figure: its paired difference from the first.
+
+    Figures that have the same first policy do not repeat each other.
+    """
+    rows = dict[tuple[str, str, str], Difference]()
+    for panels in figures:
+        reference = reference_of(panels)
+        for panel in panels:
+            if reference in panel.runs:
+                for found in compare(panel, reference, level):
+                    rows[found.panel, found.policy, found.reference] = found
+    return as_csv(Difference._fields, rows.values())
 
 
 def sweep_csv(panels: list[Panel], setting: str, level: float = 0.95) -> str:
@@ -142,14 +147,18 @@ def grid(panels: list[Panel]) -> tuple[list[str], list[list[str]]]:
     return ["", *(panel.title for panel in panels)], rows
 
 
-def as_markdown(panels: list[Panel]) -> str:
-    """Mean regret ± standard error [worst seed], for a page."""
+def as_markdown(panels: list[Panel], title: str = "") -> str:
+    """Mean regret ± standard error [worst seed], for a page; under a title, if there is one."""
     heads, rows = grid(panels)
-    heads, *lines = [
-        [one_line(re.sub(r"([\\|<*_`])", r"\\\1", text)) for text in row] for row in (heads, *rows)
-    ]
+    heads, *lines = [[plain(text) for text in row] for row in (heads, *rows)]
     rule = ["---", *(["--:"] * (len(heads) - 1))]
-    return "".join(f"| {' | '.join(line)} |\n" for line in (heads, rule, *lines))
+    table = "".join(f"| {' | '.join(line)} |\n" for line in (heads, rule, *lines))
+    return f"**{plain(title)}**\n\n{table}" if title else table
+
+
+def plain(text: str) -> str:
+    """Text in which Markdown sees nothing but letters."""
+    return one_line(re.sub(r"([\\|<*_`])", r"\\\1", text))
 
 
 LATEX = {
@@ -160,12 +169,13 @@ LATEX = {
 }  # fmt: skip
 
 
-def as_latex(panels: list[Panel]) -> str:
-    r"""The same for a paper that uses ``booktabs``."""
+def as_latex(panels: list[Panel], title: str = "") -> str:
+    r"""The same for a paper that uses ``booktabs``; a title is a comment above the table."""
     heads, rows = grid(panels)
     lines = [" & ".join(map(escaped, line)) + r" \\" for line in (heads, *rows)]
     return "\n".join(
         [
+            *([f"% {one_line(title)}"] if title else []),
             rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
             r"\toprule",
             lines[0],

@@ -16,6 +16,7 @@ from typing import Any
 from soids.bandits import FAMILIES, Bandit
 from soids.policies import POLICIES
 from soids.policies.policy import Policy
+from soids.simulation.reading import short
 from soids.spelling import meant
 
 TELLABLE = ("sparsity", "radius", "noise", "norm", "support", "reward_bound", "horizon")
@@ -49,7 +50,18 @@ class Player:
     policy: str  # a name in POLICIES, or module:Class
     told: tuple[str, ...]
     settings: dict[str, Any]
-    label: str = field(default="", compare=False)
+    entry: str = field(default="", compare=False)  # what the experiment calls it
+    swept: tuple[str, ...] = field(default=(), compare=False)  # settings that tell it from others
+
+    @property
+    def label(self) -> str:
+        """What tables and figures call it: its entry, and what that entry sweeps."""
+        return self.called()
+
+    def called(self, without: str = "") -> str:
+        """Its label, or the one that it shares with players that differ in one setting."""
+        parts = [f"{n} = {short(self.settings[n])}" for n in self.swept if n != without]
+        return ", ".join([self.entry, *parts])
 
     def make(self, bandit: Bandit, horizon: int) -> Policy:
         """The policy, ready to play the bandit."""

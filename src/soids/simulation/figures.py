@@ -1,0 +1,160 @@
+"""What the figures of an experiment show: which policies, against what, with which words."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from soids.arrays import as_flag
+from soids.simulation.reading import as_table, as_text, located, only, only_once
+from soids.simulation.trial import Player, Problem
+from soids.spelling import meant
+
+KEYS = ("name", "title", "caption", "policies", "x", "bounds", "scale")
+SCALES = ("linear", "log")
+ROUND = "round"  # the x of curves
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of an experiment; its tables show the same policies in the same order."""
+
+    title: str
+    name: str = ""  # what tells its files from those of the others
+    caption: str = ""
+    policies: tuple[str, ...] = ()  # entries of the file, in the order of drawing; none means all
+    x: str = ROUND  # or the setting, of the bandit or of policies, to plot the regret against
+    bounds: bool = False  # whether to draw the rates of the theorems
+    scale: str = ""  # of the regret in curves; none means both where one is not enough
+
+    def stem(self, experiment: str) -> str:
+        """The name of its files, without their ending."""
+        return f"{experiment}-{self.name}" if self.name else experiment
+
+    def shows(self, player: Player) -> bool:
+        """Whether a player is in it."""
+        return not self.policies or player.entry in self.policies
+
+    def among(self, players: Sequence[Player]) -> list[Player]:
+        """Those of the players that it shows, in its order."""
+        shown = [player for player in players if self.shows(player)]
+        if not self.policies:
+            return shown
+        return sorted(shown, key=lambda player: self.policies.index(player.entry))
+
+
+def figures_of(
+    blocks: object,
+    title: str,
+    problems: Sequence[Problem],
+    everyone: Sequence[Sequence[Player]],
+    late: Collection[str],
+) -> tuple[Figure, ...]:
+    """All figures, checked, but those of which nothing is played without the late entries."""
+    players = [player for found in everyone for player in found]
+    entries = list(dict.fromkeys(player.entry for player in players))
+    figures = parse_figures(blocks, title, entries)
+    for where, figure in figures.items():
+        with located(where):
+            check_x(figure, problems, players)
+    in_time = [player for player in players if player.entry not in late]
+    return tuple(figure for figure in figures.values() if has_content(figure, problems, in_time))
+
+
+def parse_figures(blocks: object, title: str, entries: Collection[str]) -> dict[str, Figure]:
+    """The figures, by their places in the file."""
+    several = blocks if isinstance(blocks, list) else [blocks]
+    if not several:
+        raise ValueError("figure must be a table or several, such as [[figure]], got []")
+    found = {}
+    for number, block in enumerate(several):
+        where = "figure" if len(several) == 1 else f"figure {number + 1}"
+        with located(where):
+            found[where] = parse_figure(block, title, entries)
+    only_once([figure.name for figure in found.values()], "figures", "name")
+    if all(figure.policies for figure in found.values()):
+        shown = {entry for figure in found.values() for entry in figure.policies}
+        for entry in entries:
+            if entry not in shown:
+                raise ValueError(
+                    f"policies.{entry} is in no figure: list it in the policies of one, or leave "
+                    "out the policies of one, which then shows all"
+                )
+    return found
+
+
+def parse_figure(block: object, title: str, entries: Collection[str]) -> Figure:
+    """The figure that a table describes."""
+    table = as_table(block, "a figure")
+    only(table, KEYS, "a figure")
+    name = as_text(table.get("name", ""), "name")
+    if not re.fullmatch(r"[A-Za-z0-9_-]*", name):
+        raise ValueError(f"name must be letters, digits, - and _, as in a file's, got {name!r}")
+    policies = table.get("policies", [])
+    if not isinstance(policies, list) or (not policies and "policies" in table):
+        raise ValueError(f"policies must be a list of labels of [policies], got {policies!r}")
+    for label in policies:
+        if label not in entries:
+            raise ValueError(f"policies must list labels of [policies]{meant(label, entries)}")
+    only_once(policies, "policies", "place")
+    scale = as_text(table.get("scale", ""), "scale")
+    if scale not in SCALES and "scale" in table:
+        raise ValueError(f"scale must be one of {', '.join(SCALES)}{meant(scale, SCALES)}")
+    figure = Figure(
+        title=as_text(table.get("title", title), "title"),
+        name=name,
+        caption=" ".join(as_text(table.get("caption", ""), "caption").split()),
+        policies=tuple(policies),
+        x=as_text(table.get("x", ROUND), "x"),
+        bounds=as_flag(table.get("bounds", False), "bounds"),
+        scale=scale,
+    )
+    for key, curves in (("scale", True), ("bounds", False)):
+        if key in table and (figure.x == ROUND) != curves:
+            kind = f"curves, with x = {ROUND!r}" if curves else "regret against a setting"
+            raise ValueError(f"{key} belongs to a figure of {kind}, got x = {figure.x!r}")
+    return figure
+
+
+def check_x(figure: Figure, problems: Sequence[Problem], players: Sequence[Player]) -> None:
+    """Refuse a figure that could not be drawn once all is played."""
+    if figure.x == ROUND:
+        return
+    shown = figure.among(players)
+    if sweeps_policies(figure, problems):
+        values = [player.settings[figure.x] for player in shown if figure.x in player.settings]
+        if not values:
+            names = [*settings_of(problems[0]), *(name for p in shown for name in p.settings)]
+            known = [ROUND, *dict.fromkeys(names)]
+            raise ValueError(f"x must be one of {', '.join(known)}{meant(figure.x, known)}")
+        if figure.bounds:
+            raise ValueError(f"bounds need an x that is a setting of the bandit, got {figure.x!r}")
+    else:
+        values = [settings_of(problem).get(figure.x, "missing") for problem in problems]
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            raise ValueError(
+                f"x must be a positive number everywhere, {figure.x} is also {value!r}"
+            )
+    for problem in problems if figure.bounds else ():
+        lacking = {"dimension", "sparsity"} - problem.settings.keys()
+        if lacking and problem.family != "paper":
+            raise ValueError(f"bounds need the {lacking.pop()} in [bandit] {problem.title}")
+
+
+def has_content(figure: Figure, problems: Sequence[Problem], players: Sequence[Player]) -> bool:
+    """Whether there is anything to draw, with these players only."""
+    shown = figure.among(players)
+    if sweeps_policies(figure, problems):
+        return any(figure.x in player.settings for player in shown)
+    return bool(shown)
+
+
+def sweeps_policies(figure: Figure, problems: Sequence[Problem]) -> bool:
+    """Whether the x of a figure is a setting of policies, and none of the bandits."""
+    return figure.x != ROUND and not any(figure.x in settings_of(p) for p in problems)
+
+
+def settings_of(problem: Problem) -> dict[str, Any]:
+    """All settings of a problem that regret can be drawn against."""
+    return {"horizon": problem.horizon, **problem.settings, **problem.feedback}

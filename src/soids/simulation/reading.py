@@ -1,0 +1,106 @@
+"""Reading an experiment file: what a key may hold, lists as sweeps, errors of one line."""
+
+import inspect
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, time
+from typing import Any
+
+from soids.spelling import meant
+
+NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+@contextmanager
+def located(place: str) -> Iterator[None]:
+    """Say where in the experiment an error comes from."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+    except Exception as error:  # of a policy that may be anyone's
+        line = str(error).partition("\n")[0]
+        raise ValueError(f"{place}: {type(error).__name__}: {line}") from None
+
+
+def sweep(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every choice of one value from each list."""
+    choices = []
+    for name, value in settings.items():
+        with located(name):
+            choices.append(as_choices(value))
+    for values in itertools.product(*choices):
+        yield dict(zip(settings, values, strict=True))
+
+
+def as_choices(value: Any) -> list[Any]:
+    """The values of a sweep; what is no list is its own only choice."""
+    if value == []:
+        raise ValueError("a sweep must hold at least one value, got []")
+    choices = value if isinstance(value, list) else [value]
+    for one in choices:
+        if isinstance(one, date | time) or one != one:
+            raise ValueError(f"must be a number, a text, a list or a table, got {one}")
+    return choices
+
+
+def short(value: object) -> str:
+    """A value for a label: 1.0 is 1, but what is not round keeps all its digits."""
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+def as_text(value: object, where: str) -> str:
+    """A text of the file."""
+    if not isinstance(value, str):
+        raise ValueError(f"{where} must be a text, got {value!r}")
+    return value
+
+
+def as_table(value: object, where: str) -> Mapping[str, Any]:
+    """A table of the file."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{where} must be a table, got {value!r}")
+    return value
+
+
+def only(
+    table: Mapping[str, Any], keys: Iterable[str], where: str, required: Iterable[str] = ()
+) -> None:
+    """Refuse a table with keys that nobody reads, or without one that it needs."""
+    keys = list(keys)
+    for key in table:
+        if key not in keys:
+            raise ValueError(f"{where} has the keys {', '.join(keys)}{meant(key, keys)}")
+    for key in required:
+        if key not in table:
+            raise ValueError(f"{key} is missing")
+
+
+def only_once(names: list[str], kind: str, what: str) -> None:
+    """Refuse what tables and figures could not tell apart."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{kind} must each have a {what} of their own, got {twice!r} twice")
+
+
+def check_settings(
+    make: Callable[..., Any], names: Collection[str], passed: tuple[str, ...]
+) -> None:
+    """Refuse settings that a class or function does not take, and the lack of one it needs."""
+    check_known(make, names, passed)
+    for name, parameter in inspect.signature(make).parameters.items():
+        needed = parameter.default is parameter.empty and parameter.kind in NAMED
+        if needed and name not in names and name not in passed:
+            raise ValueError(f"{name} is missing")
+
+
+def check_known(make: Callable[..., Any], names: Collection[str], passed: tuple[str, ...]) -> None:
+    """Refuse settings that a class or function does not take."""
+    parameters = inspect.signature(make).parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return
+    takes = [p.name for p in parameters if p.name not in passed]
+    for name in names:
+        if name not in takes:
+            raise ValueError(f"settings are {', '.join(takes) or 'none'}{meant(name, takes)}")
