@@ -8,7 +8,14 @@ import pytest
 from soids import POLICIES
 from soids.posteriors import POSTERIORS
 
+IN_UNITS = {"sparsity": 1, "radius": 2.0, "noise": 0.5}
 NEEDED = {
+    "soids_paper": {"sparsity": 1},
+    "fgts_paper": {"sparsity": 1},
+    "soids_theorem2": IN_UNITS,
+    "soids_theorem3": IN_UNITS,
+    "fgts_theorem2": IN_UNITS,
+    "fgts_theorem3": IN_UNITS,
     "linucb": {"norm": 2.0},
     "frequentist_ids": {"norm": 2.0},
     "otcs": {"sparsity": 1, "radius": 2.0},
@@ -17,6 +24,7 @@ NEEDED = {
     "popart": {"reward_bound": 2.0, "exploration": 30},
     "popart_elimination": {"reward_bound": 2.0, "exploration": 30},
 }
+COVERED = [name for name, needed in NEEDED.items() if needed is IN_UNITS]  # one set of actions
 SPANNING = ("estc", "popart", "popart_elimination")  # they refuse menus that do not span
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from members import SPANNING, members, name_of
+from members import COVERED, SPANNING, members, name_of
 from soids import POLICIES, SparseLinearBandit, play
 from soids.evidence import Evidence, Menu
 from soids.posteriors import POSTERIORS, Tuning
@@ -19,6 +19,7 @@ pytestmark = pytest.mark.filterwarnings(
 every_policy = pytest.mark.parametrize("family", members())
 # The doubly robust one regresses on the mean of all actions, which must change to teach anything.
 every_learner = pytest.mark.parametrize("family", members("uniform", "dr_lasso_bandit"))
+every_policy_of_changing_sets = pytest.mark.parametrize("family", members(*COVERED))
 every_posterior = pytest.mark.parametrize("name", POSTERIORS)
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (10, 4))
@@ -83,7 +84,7 @@ def test_actions_are_drawn_as_often_as_their_propensity_says(family):
 # Worst-case bounds are slow to believe that a thing is known.
 PATIENCE = {
     "frequentist_ids": 400, "popart": 2000, "popart_elimination": 4000, "lasso_bandit": 600,
-    "mcp_bandit": 600,
+    "mcp_bandit": 600, "fgts_theorem2": 600, "fgts_theorem3": 1000,
 }  # fmt: skip
 
 
@@ -113,7 +114,7 @@ def test_what_the_caller_passes_is_neither_changed_nor_kept(family):
     assert np.array_equal(decisions[0].action, ACTIONS[decisions[0].index])
 
 
-@every_policy
+@pytest.mark.parametrize("family", members("soids_theorem3", "fgts_theorem3"))  # ask for s <= d / 2
 @pytest.mark.parametrize(
     ("bandit", "told"),
     [
@@ -137,7 +138,7 @@ def test_odd_worlds_are_played_to_the_end(family, bandit, told):
     assert policy.ledger.evidence.rounds == 12
 
 
-@every_policy
+@every_policy_of_changing_sets
 def test_batched_delayed_and_reordered_rewards_are_the_same_evidence(family):
     def decided():
         policy, rng = family(4), np.random.default_rng(1)
@@ -164,7 +165,7 @@ def test_batched_delayed_and_reordered_rewards_are_the_same_evidence(family):
         other.choose(ACTIONS, np.random.default_rng(0))
 
 
-@every_policy
+@every_policy_of_changing_sets
 def test_a_new_menu_each_round_is_no_obstacle(family):
     policy, rng = family(4, **TOLD), np.random.default_rng(0)
     fewest = 4 if name_of(family) in SPANNING else 1

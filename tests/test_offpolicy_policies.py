@@ -231,7 +231,13 @@ def test_every_policy_can_be_replayed(name):
     assert policies[0].ledger.decisions == found.accepted
 
 
-@pytest.mark.parametrize("name", [name for name, one in POLICIES.items() if one not in SCHEDULED])
+# The rates of Theorem 3 fall with what was played, and these policies have played nothing.
+TEACHABLE = [
+    name for name, one in POLICIES.items() if one not in SCHEDULED and not name.endswith("theorem3")
+]
+
+
+@pytest.mark.parametrize("name", TEACHABLE)
 def test_every_policy_without_a_plan_can_be_taught_what_pays(name):
     log = made_log(200)
     mind = np.random.default_rng(0)

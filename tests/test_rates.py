@@ -65,7 +65,27 @@ def test_theorem_2_as_computed_by_hand():
 def test_theorem_2_grows_rich_and_is_capped():
     late = progress(10**6, actions=BASIS)
     assert theorem2(late) == rich(late) > poor(late)
-    assert theorem2(progress(0, actions=100 * BASIS)) == 0.5
+    first = progress(0, 10**4, 1, actions=np.eye(10))  # log(e d / s) is large
+    assert poor(first) > 0.5
+    assert theorem2(first) == 0.5
+
+
+@given(st.floats(1e-3, 1e3))
+def test_c_min_is_of_actions_in_the_unit_cube(size):
+    actions = np.random.default_rng(0).uniform(-1, 1, (40, 5))
+    actions /= np.abs(actions).max()
+    unit = progress(9, 5, actions=actions).c_min
+    assert 0.0 < unit < 1.0
+    assert progress(9, 5, actions=size * actions, action_bound=size).c_min == pytest.approx(unit)
+    by_itself = progress(9, 5, actions=size * actions).c_min
+    assert by_itself == pytest.approx(unit * min(1.0, size) ** 2, rel=1e-4)
+
+
+def test_c_min_is_never_above_one():
+    signs = np.array([[1.0, 1.0], [1.0, -1.0]])
+    assert 1.0 - 1e-9 < progress(9, 2, actions=7.0 * signs).c_min <= 1.0
+    small, large = (theorem2(progress(9, 2, actions=size * signs)) for size in (1.0, 7.0))
+    assert large == pytest.approx(small)
 
 
 def test_theorem_3_as_computed_by_hand():
@@ -80,13 +100,13 @@ def test_theorem_3_as_computed_by_hand():
 def test_theorem_3_follows_the_ratios_of_the_policies_played(dimension):
     rng = np.random.default_rng(0)
     actions = rng.choice([-1.0, 1.0], (60, dimension))
-    policy = SOIDS(dimension, sparsity=1, radius=2.0, noise=1.0, rate="theorem3")
+    policy = SOIDS.theorem3(dimension, sparsity=1, radius=1.0, noise=1.0)
     ratios = root_ratios = 0.0
     for t in range(20):
         decision = policy.choose(actions, rng)
         now = Progress(t, dimension, 1, ratios, root_ratios, actions)
         assert decision.info.rate == pytest.approx(theorem3(now), rel=1e-12)
-        policy.observe(decision, 2 * decision.action[0] + rng.standard_normal())
+        policy.observe(decision, decision.action[0] + rng.standard_normal())
         regret, gain, ratio = decision.info[:3]
         ratios += ratio
         root_ratios += math.sqrt(information_ratio(regret, gain, 3))

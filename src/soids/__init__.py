@@ -12,7 +12,7 @@ from soids.policies.lasso import Greedy
 from soids.policies.linear import LinTS, OracleThompson
 from soids.policies.otcs import OTCS
 from soids.policies.per_arm import LassoBandit, MCPBandit
-from soids.policies.posterior import FGTS, SOIDS, SparseIDS, Thompson
+from soids.policies.soids import FGTS, SOIDS, SparseIDS, Thompson
 from soids.policies.uniform import Uniform
 from soids.policies.variational import VBThompson
 from soids.regression.forecaster import Forecaster

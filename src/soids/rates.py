@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from soids.arrays import Floats, as_number
 from soids.designs import exploratory_design
 from soids.spelling import meant
@@ -22,14 +24,21 @@ class Progress:
     sparsity: float  # as told, or as believed now
     ratios: float = 0.0  # sum of the 2-ratios of the policies played
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
-    actions: Floats | None = None  # (K, d)  the menu on offer
+    actions: Floats | None = None  # (K, d)  the actions on offer
+    action_bound: float | None = None  # of their features in size, if known in advance
 
     @property
     def c_min(self) -> float:
-        """The smallest eigenvalue that the best exploratory design on the menu reaches."""
+        """The smallest eigenvalue that the best exploratory design on the actions reaches.
+
+        The theorems are about actions in ``[-1, 1]^d``: larger ones are divided by their bound, or
+        by their largest entry if they have none. So it is at most 1.
+        """
         if self.actions is None:
             raise ValueError("actions must be given to compute C_min, got None")
-        return exploratory_design(self.actions).value
+        size = self.action_bound or max(1.0, float(np.abs(self.actions).max()))
+        actions = self.actions if size == 1.0 else self.actions / size
+        return min(1.0, exploratory_design(actions).value)
 
 
 Rate = Callable[[Progress], float]
@@ -102,6 +111,11 @@ def theorem2_terms(progress: Progress) -> tuple[float, float]:
     return rich(progress), poor(progress)
 
 
+def theorem3_rich(progress: Progress) -> float:
+    """Theorem 3's rate for many data, driven by the 2-ratios of the policies played so far."""
+    return math.sqrt(progress.sparsity / (2.0 * progress.dimension + progress.ratios))
+
+
 def theorem3(progress: Progress) -> float:
     """The rate of Theorem 3, driven by the information ratios of the policies played so far."""
     return min(CAP, max(theorem3_terms(progress)))
@@ -109,8 +123,7 @@ def theorem3(progress: Progress) -> float:
 
 def theorem3_terms(progress: Progress) -> tuple[float, float]:
     """Theorem 3's rates for many data and for few."""
-    s, d, c_min = progress.sparsity, progress.dimension, progress.c_min
-    many = math.sqrt(s / (2.0 * d + progress.ratios))
+    s, c_min, many = progress.sparsity, progress.c_min, theorem3_rich(progress)
     if c_min == 0.0:
         return many, 0.0
     few = s / (3.0 * math.sqrt(6.0) * s / math.sqrt(c_min) + progress.root_ratios)
@@ -159,6 +172,7 @@ RATES: dict[str, Rate] = {
     "rich": rich,
     "theorem2": theorem2,
     "theorem3": theorem3,
+    "theorem3_rich": theorem3_rich,
     "zero": constant(0.0),
 }
 

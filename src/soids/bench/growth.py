@@ -24,7 +24,7 @@ from soids.bandits import SparseLinearBandit, paper_instance
 from soids.evidence import Evidence, Menu
 from soids.gram import SMALL, Gram
 from soids.kernels.rows import one_thread
-from soids.policies.posterior import SOIDS
+from soids.policies.soids import SOIDS
 from soids.posteriors.arms import MOST
 
 RADIUS, NOISE, SPARSITY = 10.0, 1.0, 10

@@ -8,7 +8,7 @@ import numpy as np
 
 from soids.bandits import SparseLinearBandit, paper_instance
 from soids.evidence import Evidence, Menu
-from soids.policies.posterior import SOIDS
+from soids.policies.soids import SOIDS
 from soids.posteriors import Langevin, Relaxed, SpikeSlab, Subset
 from soids.posteriors.target import Target
 from soids.rates import Progress, Rate, balanced, experiment

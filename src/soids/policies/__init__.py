@@ -1,5 +1,6 @@
 """The policies, by the names that the command line and experiment files use."""
 
+from collections.abc import Callable
 from typing import Any
 
 from soids.policies.committing import ESTC, PopArt
@@ -11,13 +12,19 @@ from soids.policies.lasso import Greedy
 from soids.policies.linear import LinTS, OracleThompson
 from soids.policies.otcs import OTCS
 from soids.policies.per_arm import LassoBandit, MCPBandit
-from soids.policies.posterior import FGTS, SOIDS, SparseIDS, Thompson
+from soids.policies.soids import FGTS, SOIDS, SparseIDS, Thompson
 from soids.policies.uniform import Uniform
 from soids.policies.variational import VBThompson
 
-POLICIES: dict[str, type[Any]] = {
+POLICIES: dict[str, Callable[..., Any]] = {
     "soids": SOIDS,
+    "soids_paper": SOIDS.paper,
+    "soids_theorem2": SOIDS.theorem2,
+    "soids_theorem3": SOIDS.theorem3,
     "fgts": FGTS,
+    "fgts_paper": FGTS.paper,
+    "fgts_theorem2": FGTS.theorem2,
+    "fgts_theorem3": FGTS.theorem3,
     "sparse_ids": SparseIDS,
     "thompson": Thompson,
     "e2d": E2D,

@@ -19,7 +19,7 @@ MAGIC = b"soids policy 4\n"
 BROKEN = (  # what a file of another making may lead to
     LookupError, AttributeError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile,
 )  # fmt: skip
-FAMILIES = {family.__name__: family for family in POLICIES.values()}
+FAMILIES = {family.__name__: family for family in POLICIES.values() if isinstance(family, type)}
 
 
 def save(policy: KeptPolicy, path: str | os.PathLike[str]) -> None:

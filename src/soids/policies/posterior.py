@@ -1,10 +1,4 @@
-"""Four algorithms, one class: a posterior and a way to act on it.
-
-|                                | plain posterior | optimistic posterior |
-|--------------------------------|-----------------|----------------------|
-| obey one sampled parameter     | Thompson        | FGTS                 |
-| minimise the information ratio | SparseIDS       | SOIDS                |
-"""
+"""What SOIDS, FGTS, sparse IDS and Thompson sampling share: a posterior and a way to act on it."""
 
 import math
 import warnings
@@ -26,6 +20,7 @@ from soids.information import (
     obedient,
 )
 from soids.policies.appraisal import GAINS, Appraiser
+from soids.policies.coverage import check_coverage, check_fixed
 from soids.policies.explanation import Explanation, explain
 from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision, Information
@@ -112,9 +107,12 @@ class PosteriorPolicy(ABC):
     the different ``sets`` offered so far, or a uniform sample of so many, and the information ratio
     is averaged over the last ``contexts``, one being the set on offer alone.
     With a ``discount`` below one, old rewards count less and less; the guarantees are then void.
+    An ``action_bound`` (of the features of actions in size) holds the policy to what Theorems 2 and
+    3 assume: all else is refused.
     """
 
     optimistic: ClassVar[bool]
+    proven: ClassVar[tuple[str, ...]] = ()  # the rates for which a theorem covers the policy
     default_gain: ClassVar[str] = "full"
 
     def __init__(
@@ -134,6 +132,7 @@ class PosteriorPolicy(ABC):
         sets: int = SETS,
         contexts: int = 1,
         discount: float = 1.0,
+        action_bound: float | None = None,
     ) -> None:
         self.dimension = as_count(dimension, "dimension")
         self.sparsity = None if sparsity is None else as_count(sparsity, "sparsity", 1, dimension)
@@ -163,6 +162,10 @@ class PosteriorPolicy(ABC):
         self.discount = as_number(discount, "discount", 0.0, strict=True)
         if self.discount > 1.0:
             raise ValueError(f"discount must be at most 1, got {discount!r}")
+        self.action_bound = None
+        if action_bound is not None:
+            self.action_bound = as_number(action_bound, "action_bound", 0.0, strict=True)
+        check_coverage(self)
         self.ledger = Ledger(self.dimension, self.sets, self.discount)
         self.memory = Memory()
 
@@ -210,6 +213,8 @@ class PosteriorPolicy(ABC):
     def choose(self, actions: object, rng: np.random.Generator) -> Decision:
         """Choose one of the actions (K, d) on offer."""
         menu = self.ledger.offer(actions, rng)
+        if self.action_bound is not None:
+            check_fixed(menu, self.ledger.menu, self.action_bound)
         if self._told("radius") is None and menu is not self.ledger.menu:
             warn_of_uneven(menu.actions)
         rate = self._learning_rate(menu)
@@ -261,7 +266,7 @@ class PosteriorPolicy(ABC):
     def _learning_rate(self, menu: Menu) -> float:
         progress = Progress(
             self.ledger.evidence.rounds, self.dimension, self._sparsity(),
-            self.memory.ratios, self.memory.root_ratios, menu.actions,
+            self.memory.ratios, self.memory.root_ratios, menu.actions, self.action_bound,
         )  # fmt: skip
         return as_number(self._rate(progress), "rate", 0.0)
 
@@ -291,49 +296,3 @@ class PosteriorPolicy(ABC):
         menu = self.ledger.menu or Menu(np.zeros((1, self.dimension)))
         aside = np.random.default_rng(self.ledger.decisions)
         return self._update(self._learning_rate(menu), aside)
-
-
-class SOIDS(PosteriorPolicy):
-    """Sparse Optimistic Information Directed Sampling: optimistic, least information ratio.
-
-    >>> policy = SOIDS(dimension=3, sparsity=1, radius=1.0, noise=0.1)
-    >>> rng = np.random.default_rng(0)
-    >>> for _ in range(10):
-    ...     decision = policy.choose(np.eye(3), rng)
-    ...     policy.observe(decision, reward=float(decision.index == 2))
-    >>> int(policy.inclusion().argmax())
-    2
-    """
-
-    optimistic = True
-
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return inquire(outlook)
-
-
-class FGTS(PosteriorPolicy):
-    """Feel-Good Thompson Sampling (Zhang 2022): obey a draw from the optimistic posterior."""
-
-    optimistic = True
-
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return obey(outlook)
-
-
-class SparseIDS(PosteriorPolicy):
-    """Sparse IDS (Hao, Lattimore, Deng 2021): plain posterior, least information ratio."""
-
-    optimistic = False
-    default_gain = "conditional"
-
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return inquire(outlook)
-
-
-class Thompson(PosteriorPolicy):
-    """Thompson sampling: obey a draw from the plain posterior."""
-
-    optimistic = False
-
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return obey(outlook)

@@ -20,9 +20,11 @@ from soids.bandits import Bandit, SparseLinearBandit
 from soids.designs import exploratory_design
 from soids.information import information_ratio
 from soids.policies.appraisal import GAINS
+from soids.policies.coverage import RICH
 from soids.policies.linear import LinTS, OracleThompson
 from soids.policies.policy import Decision, Policy
-from soids.policies.posterior import FGTS, SOIDS, Memory, PosteriorPolicy, SparseIDS, Thompson
+from soids.policies.posterior import Memory, PosteriorPolicy
+from soids.policies.soids import FGTS, SOIDS, SparseIDS, Thompson
 from soids.posteriors import Belief, Gaussian
 from soids.posteriors.cloud import Cloud
 from soids.posteriors.smc import ABRUPT, ALIVE, aimed
@@ -109,7 +111,7 @@ class Watched:
             decision = policy.choose(actions, rng)
             progress = Progress(
                 rounds, policy.dimension, self._sparsity(policy), before.ratios,
-                before.root_ratios, decision.menu.actions,
+                before.root_ratios, decision.menu.actions, policy.action_bound,
             )  # fmt: skip
             noted = self._note(policy, before, decision)
             self.seen.append(noted | {"regime": regime(policy.rate, progress)})
@@ -279,7 +281,7 @@ def ratio_bounds(
 
 def regime(rate: object, progress: Progress) -> str:
     """The term of a named learning rate that is in force; empty for rates without such terms."""
-    if rate == "rich":
+    if rate in RICH:
         return "data-rich"
     if not isinstance(rate, str) or rate not in rates.TERMS:
         return ""

@@ -32,6 +32,7 @@ bounds = false
 import inspect
 import itertools
 import tomllib
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -85,7 +86,15 @@ class Experiment:
         ]
 
     def check(self) -> None:
-        """Build every policy once, so that what cannot be played is said before anything is."""
+        """Build every policy once, so that what cannot be played is said before anything is.
+
+        Warnings of policies are left aside: settings that earn them are what experiments are for.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._build_all()
+
+    def _build_all(self) -> None:
         for problem, players in zip(self.problems, self.players, strict=True):
             with located(f"bandit {problem.title}"):
                 bandit = problem.make(self.seeds[0])

@@ -1,0 +1,86 @@
+"""What Theorems 2 and 3 ask of a policy, and whether a policy does it.
+
+The theorems are about an l1 norm of at most 1, actions in [-1, 1]^d and 1-sub-Gaussian noise. In
+other units, rewards count in units of ``noise``, which must then be at least the largest mean
+reward, radius times action bound.
+"""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from soids.evidence import Menu
+
+ETA = 0.25  # the power of the likelihood that the theorems are about
+RICH = ("rich", "theorem3_rich")  # the data-rich halves of Theorems 2 and 3
+THEOREM2 = ("theorem2", "rich")
+THEOREM3 = ("theorem3", "theorem3_rich")
+ROUNDING = 1e-9  # relative
+
+
+def check_coverage(policy: Any) -> None:
+    """Refuse what no theorem covers if an action bound was given; else warn of a rate alone."""
+    by_name = policy.rate if isinstance(policy.rate, str) else "its own"
+    if policy.action_bound is None and by_name not in THEOREM2 + THEOREM3:
+        return
+    reason = next(shortfalls(policy), None)
+    if reason is None:
+        return
+    if policy.action_bound is not None:
+        raise ValueError(f"{reason} (an action_bound holds a policy to what the theorems assume)")
+    warnings.warn(
+        f"rate {by_name!r} without the theorem: {reason}. The presets theorem2 and theorem3 of "
+        "SOIDS and FGTS set all of it",
+        RuntimeWarning,
+        stacklevel=4,
+    )
+
+
+def shortfalls(policy: Any) -> Iterator[str]:
+    """What keeps the theorems from covering a policy, each in a sentence with the remedy."""
+    if policy.rate not in policy.proven:
+        known = f"one of {', '.join(policy.proven)}" if policy.proven else "that of SOIDS or FGTS"
+        yield (
+            f"rate must be {known} for a theorem to cover {type(policy).__name__}, "
+            f"got {policy.rate!r}"
+        )
+    if policy.posterior != "subset":
+        yield f"posterior must be 'subset', the theorems' prior, got {policy.posterior!r}"
+    for name in ("sparsity", "radius", "noise"):
+        if getattr(policy, name) is None:
+            yield f"{name} must be given for a theorem to cover the policy, got None"
+    if policy.rate in THEOREM3 and 2 * (policy.sparsity or 0) > policy.dimension:
+        yield (
+            f"sparsity must be at most half the dimension {policy.dimension} for Theorem 3, "
+            f"got {policy.sparsity}"
+        )
+    if policy.eta != ETA:
+        yield f"eta must be {ETA}, the power of the likelihood in the theorems, got {policy.eta:g}"
+    if policy.gain != "full":
+        yield f"gain must be 'full', the theorems' information gain, got {policy.gain!r}"
+    if policy.discount != 1.0:
+        yield f"discount must be 1, as no theorem forgets rewards, got {policy.discount:g}"
+    if policy.budget_ms is not None:
+        yield f"budget_ms must be left out, as it leaves moves undone, got {policy.budget_ms:g}"
+    if policy.radius is not None and policy.noise is not None:
+        largest = policy.radius * (policy.action_bound or 1.0)
+        if policy.noise < largest * (1.0 - ROUNDING):
+            yield (
+                f"noise must be at least the largest mean reward, radius times action_bound = "
+                f"{largest:g}, since the theorems count rewards in units of at least that, "
+                f"got {policy.noise:g}"
+            )
+
+
+def check_fixed(menu: Menu, last: Menu | None, action_bound: float) -> None:
+    """Refuse actions that are larger than they may be, or other actions than last time."""
+    if menu.largest > action_bound * (1.0 + ROUNDING):
+        raise ValueError(
+            f"actions must have features of at most action_bound = {action_bound:g} in size, "
+            f"got {menu.largest:g}: give a larger action_bound"
+        )
+    if last is not None and menu is not last:
+        raise ValueError(
+            "actions must be the same in every round, got other actions than before: the theorems "
+            "are about one set of actions; SOIDS(...) without an action_bound takes any"
+        )

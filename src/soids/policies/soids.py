@@ -1,0 +1,161 @@
+"""SOIDS and its three relatives: a posterior, optimistic or not, and a way to act on it.
+
+|                                | plain posterior | optimistic posterior |
+|--------------------------------|-----------------|----------------------|
+| follow one sampled parameter   | Thompson        | FGTS                 |
+| minimise the information ratio | SparseIDS       | SOIDS                |
+"""
+
+from typing import Self
+
+from soids.arrays import as_count, as_flag, as_number
+from soids.information import Mixture
+from soids.policies.coverage import ETA, RICH, THEOREM2, THEOREM3
+from soids.policies.posterior import Outlook, PosteriorPolicy, inquire, obey
+from soids.theory import reward_unit
+
+STEPS = 25  # Langevin steps in a round; the paper gives no number
+
+
+class Optimistic(PosteriorPolicy):
+    """The two algorithms with an optimistic posterior, with the settings of the paper by name."""
+
+    optimistic = True
+
+    @classmethod
+    def paper(
+        cls,
+        dimension: int,
+        sparsity: int,
+        noise: float = 1.0,
+        sampler: str = "exact",
+        steps: int | None = None,
+        adapts: bool = False,
+    ) -> Self:
+        """The settings of the paper's experiments: relaxed prior, eta 1/2, its own schedule.
+
+        The prior is the paper's: each feature is Gaussian of ten times the noise variance with
+        probability s / d, else Laplace with a tenth of the noise as its scale. ``sampler`` is
+        "exact", or "langevin" with so many ``steps`` a round (25 if not given; the paper gives no
+        number), which ``adapts`` its inclusion probabilities along the way, as Hao et al. (2021)
+        do, or not.
+        """
+        as_count(sparsity, "sparsity", 1, dimension)
+        as_flag(adapts, "adapts")
+        if sampler not in ("exact", "langevin"):
+            raise ValueError(f"sampler must be 'exact' or 'langevin', got {sampler!r}")
+        if sampler == "exact" and (adapts or steps is not None):
+            name, value = ("adapts", adapts) if adapts else ("steps", steps)
+            raise ValueError(
+                f"{name} must be left out for the exact sampler, got {value!r}: it is a setting of "
+                "sampler='langevin'"
+            )
+        posterior, sweeps = "relaxed", 2
+        if sampler == "langevin":
+            count = as_count(STEPS if steps is None else steps, "steps")
+            posterior = f"langevin(steps = {count}, adapts = {str(adapts).lower()})"
+            sweeps = 1
+        return cls(
+            dimension, sparsity=sparsity, noise=noise, posterior=posterior, rate="experiment",
+            eta=0.5, gain="full", sweeps=sweeps,
+        )  # fmt: skip
+
+    @classmethod
+    def theorem2(
+        cls,
+        dimension: int,
+        sparsity: int,
+        radius: float,
+        noise: float,
+        action_bound: float = 1.0,
+    ) -> Self:
+        """The algorithm that Theorem 2 covers, in the units of the user's rewards.
+
+        The true parameter has at most ``sparsity`` features that matter and an l1 norm of at most
+        ``radius``, the noise is ``noise``-sub-Gaussian, and no feature of an action exceeds
+        ``action_bound`` in size. The theorem also assumes one set of actions, which the policy
+        holds you to, that each reward comes before the next choice, and that optimal actions are
+        sparse (Definition 1), which ``soids bound --actions FILE`` checks. Of FGTS only the
+        data-rich half is proven, so its rate is that half's.
+        """
+        return cls._covered(THEOREM2, dimension, sparsity, radius, noise, action_bound)
+
+    @classmethod
+    def theorem3(
+        cls,
+        dimension: int,
+        sparsity: int,
+        radius: float,
+        noise: float,
+        action_bound: float = 1.0,
+    ) -> Self:
+        """The algorithm that Theorem 3 covers: as ``theorem2``, with a rate that follows the
+        information ratios of what was played.
+        """
+        return cls._covered(THEOREM3, dimension, sparsity, radius, noise, action_bound)
+
+    @classmethod
+    def _covered(
+        cls,
+        rates: tuple[str, ...],
+        dimension: int,
+        sparsity: int,
+        radius: float,
+        noise: float,
+        action_bound: float,
+    ) -> Self:
+        """The theorem's algorithm: its units are such that no mean reward exceeds one."""
+        as_number(noise, "noise", 0.0, strict=True)
+        as_number(action_bound, "action_bound", 0.0, strict=True)
+        unit = reward_unit(radius, action_bound, noise)
+        rate = next(rate for rate in rates if rate in cls.proven)
+        return cls(
+            dimension, sparsity=sparsity, radius=unit / action_bound, noise=unit,
+            posterior="subset", rate=rate, eta=ETA, gain="full", action_bound=action_bound,
+        )  # fmt: skip
+
+
+class SOIDS(Optimistic):
+    """Sparse Optimistic Information Directed Sampling: optimistic, least information ratio.
+
+    >>> policy = SOIDS(dimension=3, sparsity=1, radius=1.0, noise=0.1)
+    >>> rng = np.random.default_rng(0)
+    >>> for _ in range(10):
+    ...     decision = policy.choose(np.eye(3), rng)
+    ...     policy.observe(decision, reward=float(decision.index == 2))
+    >>> int(policy.inclusion().argmax())
+    2
+    """
+
+    proven = (*THEOREM2, *THEOREM3)
+
+    def _mixture(self, outlook: Outlook) -> Mixture:
+        return inquire(outlook)
+
+
+class FGTS(Optimistic):
+    """Feel-Good Thompson Sampling (Zhang 2022): follow a draw from the optimistic posterior."""
+
+    proven = RICH  # its 3-ratio has no bound
+
+    def _mixture(self, outlook: Outlook) -> Mixture:
+        return obey(outlook)
+
+
+class SparseIDS(PosteriorPolicy):
+    """Sparse IDS (Hao, Lattimore, Deng 2021): plain posterior, least information ratio."""
+
+    optimistic = False
+    default_gain = "conditional"
+
+    def _mixture(self, outlook: Outlook) -> Mixture:
+        return inquire(outlook)
+
+
+class Thompson(PosteriorPolicy):
+    """Thompson sampling: follow a draw from the plain posterior."""
+
+    optimistic = False
+
+    def _mixture(self, outlook: Outlook) -> Mixture:
+        return obey(outlook)
