@@ -12,6 +12,7 @@ Notation, as in the paper
                not span the space or it is not known, which leaves the data-rich term
 """
 
+from soids.theory.calls import covered_call
 from soids.theory.horizons import (
     crossover,
     meaningful_from,
@@ -52,6 +53,7 @@ __all__ = [
     "Bound",
     "Tally",
     "adaptive_complexity",
+    "covered_call",
     "crossover",
     "cubic_ratio",
     "gap_factor",
