@@ -20,7 +20,7 @@ def covered_call(
     >>> covered_call(100, 10, 10.0, 1.0, 1.0)
     'SOIDS.theorem2(100, 10, radius=10, noise=1, action_bound=1)'
     >>> covered_call(100, 10, 5.0, 1.0, 2.0, sparse=False)
-    "SOIDS(100, sparsity=10, radius=5, noise=10, rate='rich', eta=0.25, action_bound=2)"
+    'SOIDS(100, sparsity=10, radius=5, noise=10, rate="rich", eta=0.25, action_bound=2)'
     """
     unit = reward_unit(radius, action_bound, noise)
     if sparse is not False:
@@ -32,7 +32,7 @@ def covered_call(
     rate = "rich" if theorem == 2 else "theorem3_rich"
     return (
         f"SOIDS({dimension}, sparsity={sparsity}, radius={exact(unit / action_bound)}, "
-        f"noise={exact(unit)}, rate={rate!r}, eta=0.25, action_bound={exact(action_bound)})"
+        f'noise={exact(unit)}, rate="{rate}", eta=0.25, action_bound={exact(action_bound)})'
     )
 
 
