@@ -8,7 +8,8 @@ A block stands between two comments; what opens it may hold options (docs/layout
     (written by make docs from docs/results/NAME.csv, or from NAME.txt for what a command printed)
     <!-- end: NAME -->
 
-Every other number on a page is in an inventory, docs/results/prose/PAGE.csv.
+Options that would be longer than what they write stand in docs/blocks.toml under a name of their
+own: <!-- table: NAME as OWN_NAME -->. Every other number on a page is in an inventory, docs/results/prose/PAGE.csv.
 """
 
 import csv
@@ -20,7 +21,7 @@ import subprocess
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import layouts
 import stored
@@ -104,13 +105,24 @@ def block(name: str, options: str, folder: Path) -> str:
     if path.suffix == ".txt":
         return f"```text\n{found.body}```\n{layouts.source(found.origin)}\n"
     try:
-        chosen = tomllib.loads(options)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"the options must be TOML: {error}") from None
-    try:
-        return f"\n{layouts.as_markdown(found, chosen)}\n"
+        return f"\n{layouts.as_markdown(found, chosen(options, folder.parent))}\n"
     except (TypeError, LookupError, AttributeError) as error:
         raise ValueError(f"the options do not fit (docs/layouts.py): {error!r}") from None
+
+
+def chosen(options: str, docs: Path) -> dict[str, Any]:
+    """The options of a block: those in its marker, or those in docs/blocks.toml that it names."""
+    word, _, name = options.strip().partition(" ")
+    try:
+        if word != "as":
+            return tomllib.loads(options)
+        known = tomllib.loads((docs / "blocks.toml").read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"the options must be TOML: {error}") from None
+    if name not in known:
+        raise ValueError(f"docs/blocks.toml must have one of {', '.join(known)}, got {name!r}")
+    found: dict[str, Any] = known[name]
+    return found
 
 
 def used(root: Path) -> set[str]:
