@@ -9,7 +9,8 @@ A block stands between two comments; what opens it may hold options (docs/layout
     <!-- end: NAME -->
 
 Options that would be longer than what they write stand in docs/blocks.toml under a name of their
-own: <!-- table: NAME as OWN_NAME -->. Every other number on a page is in an inventory, docs/results/prose/PAGE.csv.
+own: <!-- table: NAME as OWN_NAME -->. Every other number on a page is in an inventory,
+docs/results/prose/PAGE.csv.
 """
 
 import csv
