@@ -22,7 +22,7 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --system-certs --upgrade
 say = @printf '%-10s %s\n'
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test lint test-slow mutants limits peers bench lock clean
+.PHONY: help reproduce test lint test-slow mutants limits peers bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -78,6 +78,10 @@ bench: peers ## measure us beside other tools
 	@$(VENV)-peers/bin/soids bench samplers
 	$(say) bench 'decisions'
 	@$(VENV)-peers/bin/soids bench decisions
+
+docs: $(VENV)/.dev ## write the tables of README and docs from docs/results
+	$(say) docs 'tables and numbers'
+	@$(BIN)/python docs/write.py
 
 lock: $(VENV)/.python ## renew the lock files
 	$(say) lock 'requirements.lock, requirements-dev.lock, benchmarks/peers/requirements.lock'

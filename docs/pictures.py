@@ -20,7 +20,7 @@ PIECES = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7"]
 SPARSE, RUNAWAY, GREY, PALE = "#0072b2", "#d55e00", "#555555", "#c8c8c8"
 
 ETA, SLAB_VARIANCE, SHARE = 0.5, 10.0, 0.1  # the paper's experiments
-PRICE = math.log((1.0 - SHARE) / SHARE)  # of a feature, in nats
+AGAINST = math.log((1.0 - SHARE) / SHARE)  # log prior odds against a feature, in nats
 DIMENSION, ROUNDS = 100, 50
 
 
@@ -120,18 +120,18 @@ def draw_envelope(parts: Conditional, path: Path) -> None:
 
 
 class Mode(NamedTuple):
-    """A mode of the optimistic posterior at several prices of a feature."""
+    """A mode of the optimistic posterior at several log prior odds against a feature."""
 
-    prices: Floats  # (n,)
+    against: Floats  # (n,)
     log_masses: Floats  # (n,)
     sizes: Floats  # (n,)  mean number of features
     best: Floats  # (n,)  mean best reward
     lengths: Floats  # (n,)  mean l1 norm
 
-    def at(self, price: float) -> tuple[float, ...]:
-        """Log mass, size, best reward and length, between the prices visited."""
-        order = np.argsort(self.prices)
-        return tuple(float(np.interp(price, self.prices[order], y[order])) for y in self[1:])
+    def at(self, odds: float) -> tuple[float, ...]:
+        """Log mass, size, best reward and length, between the odds visited."""
+        order = np.argsort(self.against)
+        return tuple(float(np.interp(odds, self.against[order], y[order])) for y in self[1:])
 
 
 def unbounded_target() -> Target:
@@ -160,18 +160,18 @@ def support_mass(target: Target, support: list[int]) -> float:
 
 
 def followed(
-    target: Target, theta: Floats, log_mass: float, prices: Floats, count: int, rng
+    target: Target, theta: Floats, log_mass: float, steps: Floats, count: int, rng
 ) -> Mode:
-    """The mode that starts at theta, from the first price on.
+    """The mode that starts at theta, from the first of these odds on.
 
-    The log mass falls by the mean number of features as a feature's price rises by one nat, so its
-    value at one price gives all others. Moves know the log-sum-exp; the true maximum's share in it
-    is an average of weights.
+    The log mass falls by the mean number of features as the log odds against one rise by one nat,
+    so its value at one of them gives all others. Moves know the log-sum-exp; the true maximum's
+    share in it is an average of weights.
     """
     thetas = np.tile(theta, (count, 1))
     rows = []
-    for price in prices:
-        odds = target.prior.log_odds + PRICE - price
+    for against in steps:
+        odds = target.prior.log_odds + AGAINST - against
         there = target._replace(prior=target.prior._replace(log_odds=odds))
         cloud = smc.placed(there, thetas, thetas != 0.0, np.full(count, math.inf), np.ones(count))
         seen = []
@@ -183,22 +183,22 @@ def followed(
         thetas = cloud.thetas
         rows.append(np.mean(seen, axis=(0, 2)))
     truth, sizes, best, lengths = np.transpose(rows)
-    steps = -0.5 * (sizes[1:] + sizes[:-1]) * np.diff(prices)
-    log_masses = log_mass + np.concatenate([[0.0], np.cumsum(steps)]) + np.log(truth)
-    return Mode(prices, log_masses, sizes, best, lengths)
+    falls = -0.5 * (sizes[1:] + sizes[:-1]) * np.diff(steps)
+    log_masses = log_mass + np.concatenate([[0.0], np.cumsum(falls)]) + np.log(truth)
+    return Mode(steps, log_masses, sizes, best, lengths)
 
 
 def two_modes() -> tuple[Mode, Mode]:
     """The sparse mode, from single features up; the runaway mode, from all features down."""
     target, rng = unbounded_target(), np.random.default_rng(1)
     every = list(range(DIMENSION))
-    dear, cheap = PRICE + 8.0, PRICE - 9.0
-    single = logsumexp([support_mass(target, [j]) for j in every]) + PRICE - dear
-    full = support_mass(target, every) + DIMENSION * (PRICE - cheap)
+    high, low = AGAINST + 8.0, AGAINST - 9.0
+    single = logsumexp([support_mass(target, [j]) for j in every]) + AGAINST - high
+    full = support_mass(target, every) + DIMENSION * (AGAINST - low)
     one = np.eye(DIMENSION)[0]
-    sparse = followed(target, one, single, np.linspace(dear, PRICE - 0.5, 35), 32, rng)
+    sparse = followed(target, one, single, np.linspace(high, AGAINST - 0.5, 35), 32, rng)
     far = SLAB_VARIANCE * target.tilts[0] * target.columns[:, 0]
-    runaway = followed(target, far, full, np.linspace(cheap, PRICE + 1.8, 28), 4, rng)
+    runaway = followed(target, far, full, np.linspace(low, AGAINST + 1.8, 28), 4, rng)
     return sparse, runaway
 
 
@@ -210,32 +210,34 @@ def nats_gained(rounds: Floats) -> Floats:
 
 
 def draw_runaway(sparse: Mode, runaway: Mode, path: Path) -> None:
-    """The mass of the two modes as features get dearer, and what a feature gains as rounds pass."""
+    """The mass of the two modes by the odds against a feature, and what optimism adds by rounds."""
     figure, (left, right) = plt.subplots(
         1, 2, figsize=(9.2, 4.4), width_ratios=[1.25, 1.0], layout="constrained"
     )
-    (low, few, modest, short), (high, many, huge, long) = sparse.at(PRICE), runaway.at(PRICE)
+    (low, few, modest, short), (high, many, huge, long) = sparse.at(AGAINST), runaway.at(AGAINST)
     bandit = paper_instance(DIMENSION, seed=0)
     for mode, colour in ((sparse, SPARSE), (runaway, RUNAWAY)):
-        shown = (mode.prices > PRICE - 0.6) & (mode.prices < PRICE + 2.3)
-        left.plot(mode.prices[shown], mode.log_masses[shown], color=colour, lw=3)
+        shown = (mode.against > AGAINST - 0.6) & (mode.against < AGAINST + 2.3)
+        left.plot(mode.against[shown], mode.log_masses[shown], color=colour, lw=3)
     left.annotate(
         f"runaway mode: {many:.0f} features,\nbest reward {huge:.0f}, ‖θ‖₁ = {long:.0f}\n"
         f"(the ball ends at {np.abs(bandit.theta).sum():.0f})",
-        (PRICE + 0.2, high + 2.0), color=RUNAWAY,
+        (AGAINST + 0.2, high + 2.0), color=RUNAWAY,
     )  # fmt: skip
     left.annotate(
         f"sparse mode: {few:.0f} features, best reward\n"
-        f"{modest:.1f} (truth {bandit.means.max():.1f}), ‖θ‖₁ = {short:.0f}",
-        (PRICE - 0.6, 5.0), color=SPARSE,
+        f"{modest:.1f} (true {bandit.means.max():.1f}), ‖θ‖₁ = {short:.0f}",
+        (AGAINST - 0.6, 5.0), color=SPARSE,
     )  # fmt: skip
-    left.annotate("", (PRICE, low), (PRICE, high), arrowprops={"arrowstyle": "<->", "color": GREY})
+    left.annotate(
+        "", (AGAINST, low), (AGAINST, high), arrowprops={"arrowstyle": "<->", "color": GREY}
+    )
     left.annotate(
         f"{high - low:.0f} nats\nat β = {SHARE:g}",
-        (PRICE - 0.06, 0.5 * (low + high)), color=GREY, ha="right", va="center",
+        (AGAINST - 0.06, 0.5 * (low + high)), color=GREY, ha="right", va="center",
     )  # fmt: skip
     left.set_ylim(bottom=0.0)
-    left.set_xlabel("price of a feature, log (1 − β)/β")
+    left.set_xlabel("log prior odds against a feature, log (1 − β)/β")
     left.set_ylabel("log mass of the mode")
     left.set_title(f"Two modes (d = {DIMENSION}, t = {ROUNDS})", loc="left")
 
@@ -243,7 +245,7 @@ def draw_runaway(sparse: Mode, runaway: Mode, path: Path) -> None:
     gained = nats_gained(rounds)
     right.plot(rounds[:100], gained[:100], color=RUNAWAY, lw=3)
     right.plot(rounds[99:], gained[99:], color=RUNAWAY, lw=1.5, ls=":")
-    right.axhline(PRICE, color=GREY, lw=1.2)
+    right.axhline(AGAINST, color=GREY, lw=1.2)
     for d in (20, 40, 100):
         right.plot(d, gained[d - 1], "o", color=RUNAWAY, ms=7)
         right.annotate(
@@ -251,7 +253,7 @@ def draw_runaway(sparse: Mode, runaway: Mode, path: Path) -> None:
             textcoords="offset points", ha="right",
         )  # fmt: skip
     right.annotate("gain by optimism,\n(tλ)² ρ₁ E[a²] / 2", (1.1, 4.9), color=RUNAWAY)
-    right.annotate("price, log (1 − β)/β", (1.1, PRICE + 0.12), color=GREY)
+    right.annotate("prior odds, log (1 − β)/β", (1.1, AGAINST + 0.12), color=GREY)
     right.set_xscale("log")
     right.set_xticks([1, 3, 10, 30, 100], labels=["1", "3", "10", "30", "100"])
     right.minorticks_off()

@@ -342,7 +342,7 @@ BUGS = (
     ),
     Bug(
         "dimension for sparsity in a bound",
-        "theory.py",
+        "theory/theorems.py",
         "30.0 * (cost * sparsity / c_min)",
         "30.0 * (cost * dimension / c_min)",
         kind="baseline",

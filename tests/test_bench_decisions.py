@@ -93,7 +93,7 @@ def test_a_single_seed_is_told_in_as_few_digits():
 
 
 def test_columns_name_whom_they_compare_with():
-    assert heads("SOIDS, told nothing")[3] == "above SOIDS, told nothing [95 %]"
+    assert heads("SOIDS, our defaults")[3] == "above SOIDS, our defaults [95 %]"
 
 
 def test_numbers_can_be_read_back():
@@ -163,7 +163,7 @@ def test_a_part_has_the_problems_of_some_dimensions():
 @pytest.mark.parametrize("name", ["peers", "genotypes"])
 def test_soids_is_the_reference(name):
     for players in read_experiment(shipped()[name]).players:
-        assert players[0].label == "SOIDS"
+        assert players[0].label == "SOIDS, spike_slab(spread = 0.25), Shannon gain"
         assert players[0].told == ("sparsity", "radius", "noise")
 
 

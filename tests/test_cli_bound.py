@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from soids import paper_instance, theory
+from soids import SOIDS, SparseLinearBandit, paper_instance, theory
 from soids import rates as formulas
 from soids.cli import main
-from soids.cli.bound import is_number
+from soids.cli.action_files import is_number
 from soids.designs import exploratory_design
+from soids.policies.coverage import shortfalls
+from soids.rates import Progress
+from soids.simulation.diagnosis import diagnose
+from soids.simulation.guarantees import guarantees
 
 
 def told(*arguments):
@@ -107,10 +111,12 @@ def test_whether_optimal_actions_are_sparse_is_checked(tmp_path, file):
     assert said["applies"] == "rich_alone"
     assert said["bound"] == said["rich_alone"] == pytest.approx(theory.rich_alone(20, 2, 1000))
     assert said["meaningful_from"] == theory.rich_alone_from(20, 2)
+    assert said["theorem3"] == theory.theorem3_worst(20, 2, 1000).value  # of the data-rich half
     assert said["rate"] == pytest.approx(formulas.rich_rate(20, 2, 1000))
     answer = words(told("--sparsity", 2, "--horizon", 1000, "--actions", file))
     assert "Optimal actions are not all sparse" in answer
-    assert 'SOIDS(..., rate="rich", eta=0.25)' in answer
+    assert "Their data-rich halves are, for the data-rich rates alone." in answer
+    assert "Theorem 2's data-rich half covers: SOIDS(20, sparsity=2, radius=1, noise=1, " in answer
     path = tmp_path / "sparse.npy"
     np.save(path, np.vstack([np.eye(3), -np.eye(3)]))
     command = ("--sparsity", 1, "--horizon", 1000, "--actions", path)
@@ -158,8 +164,78 @@ def test_units_of_actions_and_rewards_do_not_matter(tmp_path):
     assert thrice["bound"] == pytest.approx(3 * one["bound"])
     assert thrice["meaningful_from"] == one["meaningful_from"]
     answer = told(*problem, "--actions", paths[1], "--radius", 1.25)
-    assert "The actions leave [-1, 1]^d: divided by 8" in words(answer)
+    assert "C_min is that of the actions divided by their bound, 8." in words(answer)
     assert "Regret is in your units, 10 times the theorems'" in words(answer)
+
+
+def test_an_action_bound_is_that_of_the_rates(tmp_path, file):
+    problem = ("--sparsity", 2, "--horizon", 1000, "--actions", file)
+    own, wider = summary(*problem), summary(*problem, "--action-bound", 4)
+    assert (own["action_bound"], wider["action_bound"]) == (1.0, 4.0)
+    assert wider["c_min"] == pytest.approx(own["c_min"] / 16)
+    assert wider["unit"] == 4.0
+    assert wider["trivial"] == 4 * own["trivial"]
+    policy = eval(wider["call"], {"SOIDS": SOIDS})
+    actions = np.load(file)
+    progress = Progress(0, 20, 2, actions=actions, action_bound=policy.action_bound)
+    assert progress.c_min == pytest.approx(wider["c_min"])
+    large = tmp_path / "large.npy"
+    np.save(large, 3.0 * actions / np.abs(actions).max())
+    assert summary(*problem[:4], "--actions", large)["action_bound"] == pytest.approx(3.0)
+    answer = told(*problem[:4], "--actions", large, "--action-bound", 2)
+    assert answer.exit_code == 2
+    assert "must be at least the largest entry of the actions, 3, got 2" in words(answer)
+    number = summary(*PROBLEM, "--c-min", 0.05, "--action-bound", 2)
+    assert (number["c_min"], number["unit"]) == (0.05, 2.0)
+
+
+COVERED = [
+    ((), "SOIDS.theorem2(100, 10, radius=1, noise=1, action_bound=1)"),
+    (("--radius", 10), "SOIDS.theorem2(100, 10, radius=10, noise=1, action_bound=1)"),
+    (
+        ("--radius", 0.1, "--noise", 0.25, "--action-bound", 1.5),
+        "SOIDS.theorem2(100, 10, radius=0.1, noise=0.25, action_bound=1.5)",
+    ),
+    (("--noise", 0), "SOIDS.theorem2(100, 10, radius=1, noise=1, action_bound=1)"),
+]
+
+
+@pytest.mark.parametrize(("options", "call"), COVERED)
+def test_the_call_is_the_one_that_is_covered(options, call):
+    said = summary(*PROBLEM, *options)
+    assert said["call"] == call
+    assert said["theorem3_call"] == call.replace("theorem2", "theorem3")
+    for line in (call, said["theorem3_call"]):
+        assert f"    {line}\n" in told(*PROBLEM, *options).output
+        policy = eval(line, {"SOIDS": SOIDS})
+        assert not list(shortfalls(policy))
+        assert policy.noise == said["unit"]
+
+
+@pytest.mark.parametrize("size", [1.0, 0.3, 7.0])
+def test_where_definition_1_fails_the_call_is_for_the_data_rich_rate(tmp_path, size):
+    bandit = paper_instance(20, seed=0)
+    actions = size * bandit.actions / np.abs(bandit.actions).max()
+    np.save(tmp_path / "a.npy", actions)
+    said = summary(
+        "--sparsity", 2, "--horizon", 1000, "--actions", tmp_path / "a.npy", "--radius", 10
+    )
+    for call, rate in ((said["call"], "rich"), (said["theorem3_call"], "theorem3_rich")):
+        policy = eval(call, {"SOIDS": SOIDS})
+        assert (policy.rate, policy.eta, policy.sparsity) == (rate, 0.25, 2)
+        assert policy.noise == policy.radius * policy.action_bound == said["unit"]
+        assert policy.action_bound == max(1.0, size)
+        scaled = SparseLinearBandit(actions, bandit.theta, bandit.noise)
+        found = guarantees(diagnose(scaled, policy, 5, seed=0))
+        assert found.unmet1 == []
+        assert found.unit == said["unit"]
+        assert (found.unmet3 == []) == (rate == "theorem3_rich")
+
+
+def test_more_than_half_of_the_features_leave_theorem_2():
+    said = summary("--dimension", 10, "--sparsity", 6, "--horizon", 10)
+    assert said["call"].startswith("SOIDS.theorem2(10, 6, ")
+    assert said["theorem3_call"] is None
 
 
 def test_loud_noise_makes_the_bound_larger_and_the_trivial_one_not():
@@ -182,6 +258,7 @@ def test_loud_noise_makes_the_bound_larger_and_the_trivial_one_not():
         ((*PROBLEM, "--c-min", "nan"), "c_min must be finite"),
         ((*PROBLEM, "--radius", 0), "radius must be above 0"),
         ((*PROBLEM, "--noise", -1), "noise must be at least 0"),
+        ((*PROBLEM, "--action-bound", 0), "action_bound must be above 0"),
         ((*PROBLEM, "--actions", "nowhere.npy"), "'nowhere.npy' does not exist"),
     ],
 )

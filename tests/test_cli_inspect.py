@@ -10,12 +10,14 @@ import pytest
 from click.testing import CliRunner
 
 from soids import E2D, FGTS, SOIDS, LinTS, SparseLinearBandit, Uniform, paper_instance
-from soids.cli import main
+from soids.cli import findings_bounds, main
 from soids.cli.findings import bars, remarks, series, tabulate
 from soids.cli.run import prepare
 from soids.policies import POLICIES
-from soids.simulation.diagnosis import diagnose, find
+from soids.simulation.diagnosis import diagnose
 from soids.simulation.experiment import read_experiment
+from soids.simulation.findings import find
+from soids.simulation.guarantees import guarantees
 from soids.simulation.store import Store, read_outcome
 from soids.simulation.worker import Post, perform
 
@@ -77,9 +79,26 @@ def test_a_trial_comes_out_as_stored(folder):
     shown = the_one(folder, "SOIDS").stdout
     assert "Played again: all 30 rounds are as stored, to the last bit." in shown
     assert "SOIDS on dimension = 10, seed 0" in shown
-    for row in ("effective size, of 100", "3-ratio", "learning rate", "term of the rate"):
+    for row in ("effective size, of 100", "3-ratio", "learning rate", "term of the learning rate"):
         assert row in shown
     assert "▁" in shown or "█" in shown
+
+
+def test_the_regret_and_the_bounds_have_tables(folder):
+    shown = the_one(folder, "SOIDS").stdout
+    for words in (
+        "information gain, surrogate", "information gain, true", "Regret by rounds", "11 to 30",
+        "Regret by purpose", "committed, to the best action", "Regret by actions", "the best",
+        "Theorem 1", "by the true gain", "Theorem 3", "not proven for this run", "trivial",
+    ):  # fmt: skip
+        assert words in shown
+    text = " ".join(shown.split())
+    assert "Theorems 1 and 3 are not proven for this run: eta must be 0.25, it is 1; the" in text
+    assert 'Covered by a theorem: SOIDS(10, sparsity=1, radius=10, noise=10, rate="rich"' in text
+    assert "true one (Proposition SIG-TIG) in 30 of 30 rounds" in text
+    plain = the_one(folder, "LinUCB, alpha = 3").stdout
+    assert "Regret by actions" in plain
+    assert not any(words in plain for words in ("Regret by purpose", "Theorem", "exploring"))
 
 
 def test_a_file_is_enough(folder):
@@ -96,7 +115,7 @@ def test_labels_are_no_markup(folder):
 def test_a_policy_without_a_posterior_is_shown_with_what_it_has(folder):
     shown = the_one(folder, "LinUCB, alpha = 3").stdout
     assert "no posterior to look into" in shown
-    assert "regret, feared" in shown
+    assert "upper bound on the regret" in shown
     assert "effective" not in shown
 
 
@@ -107,7 +126,18 @@ def test_json_holds_the_same_and_nothing_else(folder):
     assert list(told["rounds"]) == ["1", "10", "30"]
     assert len(told["rounds"]["30"]["inclusion"]) == 10
     assert told["rounds"]["1"]["surviving"] is None
-    assert told["findings"]["square_excess"] == 0
+    assert told["findings"]["square_excess"] == told["findings"]["gain_excess"] == 0
+    last = told["rounds"]["30"]
+    assert 0.0 <= last["surrogate_gain"] <= last["true_gain"]
+    losses, bounds = told["losses"], told["bounds"]
+    assert sum(one["regret"] for one in losses["stretches"]) == pytest.approx(losses["regret"])
+    assert losses["exploring"]["rounds"] == sum(one["exploring"] for one in losses["stretches"])
+    terms = bounds["theorem1"]
+    value = terms["complexity"] + terms["regret"] - terms["gain"] + terms["additive"]
+    assert terms["value"] == pytest.approx(value)
+    assert bounds["theorem3"]["value"] > 0.0
+    assert bounds["unmet1"][0] == "eta must be 0.25, it is 1"
+    assert json.loads(the_one(folder, "LinUCB, alpha = 3", "--json").stdout)["bounds"] is None
 
 
 def test_a_folder_gets_figure_and_numbers(folder, tmp_path):
@@ -122,6 +152,10 @@ def test_a_folder_gets_figure_and_numbers(folder, tmp_path):
     assert [int(row["chosen"]) for row in rows] == stored.chosen.tolist()
     assert [float(row["reward"]) for row in rows] == stored.reward.tolist()
     assert rows[0]["surviving"] == ""
+    assert {row["exploring"] for row in rows} <= {"True", "False"}
+    for row in rows:
+        assert float(row["surrogate_gain"]) <= float(row["true_gain"]) * (1 + 1e-9)
+        assert float(row["surrogate_gain"]) == pytest.approx(float(row["information_gain"]))
     assert 0.0 <= float(rows[-1]["inclusion_9"]) <= 1.0
 
 
@@ -219,7 +253,7 @@ def test_choices_that_differ_are_said_to_and_why(folder, tmp_path):
 
 def test_remarks_say_what_was_found():
     bandit = paper_instance(10, seed=0)
-    seen = diagnose(bandit, SOIDS(10, rate="theorem2"), 20, seed=0)
+    seen = diagnose(bandit, SOIDS(10), 20, seed=0)
     found = find(seen)._replace(thin=1, resampled=2, tempered=0, found=8, lost=3, intruders=1)
     text = " ".join(remarks(seen, found, SAME))
     assert "below half in 1 round; the cloud was resampled in 2 rounds" in text
@@ -227,7 +261,7 @@ def test_remarks_say_what_was_found():
     assert "in round 8, and was in doubt again in 3 rounds; in the end 1 other feature se" in text
     assert "10 here, more than the sparsity 1 that the paper assumes" in text
     lost = " ".join(remarks(seen, found._replace(found=None), SAME))
-    assert "never held to matter as a whole" in lost
+    assert "never included as a whole" in lost
     flat = SparseLinearBandit([[1.0, 0.0], [-1.0, 0.0]], [1.0, 0.0], 0.5)
     for policy, remark in (
         (E2D(2), "No lemma bounds the information ratio of this policy."),
@@ -238,12 +272,34 @@ def test_remarks_say_what_was_found():
         assert remark in " ".join(remarks(seen, find(seen), SAME))
 
 
+@pytest.mark.parametrize(
+    ("found", "remark"),
+    [
+        ({"unmet1": [], "unmet3": []}, "All that Theorem 1 assumes holds for this run. All that T"),
+        ({"unmet1": [], "unmet3": ["a"]}, "for this run. Theorem 3 is not proven for this run: a."),
+        ({"unmet1": ["a"], "unmet3": ["b"]}, "run: a. Theorem 3 is not proven for this run: b. C"),
+        (
+            {"unmet1": ["a", "b"], "unmet3": ["a"]},
+            "Theorems 1 and 3 are not proven for this run: a. Theorem 1 further lacks: b. Covered",
+        ),
+        ({"unit": 10.0}, "Regret is in units of the rewards, 10 times those of the theorems."),
+        ({"trivial": 1.0}, "Vacuous at this horizon: both bounds are above the trivial one."),
+    ],
+)
+def test_what_is_proven_is_said_in_sentences(found, remark):
+    bandit = paper_instance(10, seed=0)
+    bounds = guarantees(diagnose(bandit, SOIDS(10, noise=1.0), 5, seed=0))._replace(trivial=1e9)
+    text = " ".join(findings_bounds.remarks(bounds._replace(**found)))
+    assert remark in text
+    assert ("Vacuous" in text) == ("trivial" in found)
+
+
 def test_rows_without_content_are_left_out():
     bandit = paper_instance(10, seed=0)
     dense = series(diagnose(bandit, LinTS(10), 5, seed=0))
-    assert not {"learning rate", "term of the rate", "different supports", "at most "} & set(dense)
+    assert not {"learning rate", "term of the learning rate", "distinct supports"} & set(dense)
     silent = diagnose(bandit, Uniform(10), 5, seed=0)
-    assert list(series(silent)) == ["regret so far", "probability of choice"]
+    assert list(series(silent)) == ["regret so far", "probability of the choice"]
     assert tabulate(silent, "title").row_count == 2
 
 

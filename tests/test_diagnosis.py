@@ -21,24 +21,22 @@ from soids import (
     rates,
 )
 from soids.bandits import FAMILIES
+from soids.designs import exploratory_design
 from soids.information import exploring, half_variance, information_ratio, obedient, shortfall
+from soids.policies.posterior import PosteriorPolicy
 from soids.posteriors import Langevin, Subset, smc
 from soids.rates import Progress
 from soids.simulation import diagnosis
-from soids.simulation.diagnosis import (
-    Watched,
-    diagnose,
-    exploration,
-    find,
-    most_features,
-    ratio_bounds,
-    regime,
-    surviving,
-)
+from soids.simulation.diagnosis import Watched, diagnose, surviving
+from soids.simulation.findings import find
+from soids.simulation.ratios import exploration, most_features, ratio_bounds, regime
 from soids.theory import cubic_ratio, mixture_ratio
 
 RNG = np.random.default_rng(0)
 BANDIT = SparseLinearBandit(RNG.uniform(-1, 1, (12, 4)), [2.0, 0.0, 0.0, 0.0], 0.5)
+WITH_POSTERIOR = [
+    one for one in members() if isinstance(one.values[0](4, noise=0.5), PosteriorPolicy)
+]
 SPARSE = FAMILIES["hao"](8, 0, horizon=200)  # its best actions have s - 1 features
 
 
@@ -65,11 +63,56 @@ def test_what_is_noted_is_what_the_belief_says():
     assert last["supports"] == len(np.unique(particles.included, axis=0))
     regret, gain = (f(belief.rewards_on(policy.ledger.menu), particles.weights)
                     for f in (shortfall, half_variance))  # fmt: skip
-    assert regret.min() <= seen.paid[-1] <= regret.max()
-    assert gain.min() <= seen.learned[-1] * belief.noise() ** 2 <= gain.max()
-    paid, learned = seen.paid[-1] / belief.noise(), seen.learned[-1]
+    assert regret.min() <= seen.surrogate_regret[-1] <= regret.max()
+    assert gain.min() <= seen.information_gain[-1] * belief.noise() ** 2 <= gain.max()
+    paid, learned = seen.surrogate_regret[-1] / belief.noise(), seen.information_gain[-1]
     assert seen.trace.ratio[-1] == pytest.approx(paid**2 / learned)
     assert last["cubed"] == pytest.approx(paid**3 / learned)
+
+
+def noted_laws(monkeypatch, policy, horizon):
+    """A diagnosis, and what was taken for the distribution and the probability of each choice."""
+    laws, note = [], Watched._note
+
+    def noted(watched, policy, before, decision, mixture):
+        laws.append((mixture, decision))
+        return note(watched, policy, before, decision, mixture)
+
+    monkeypatch.setattr(Watched, "_note", noted)
+    return diagnose(BANDIT, policy, horizon, seed=3), laws
+
+
+@pytest.mark.parametrize("family", WITH_POSTERIOR)
+def test_the_distribution_overheard_is_the_one_that_was_drawn_from(family, monkeypatch):
+    policy = family(4, noise=0.5)
+    _, laws = noted_laws(monkeypatch, policy, 12)
+    assert len(laws) == 12
+    assert all(law.probability(one.index) == one.probability for law, one in laws)
+    assert "_mixture" not in vars(policy)
+
+
+@pytest.mark.parametrize("policy", [SOIDS(4), SOIDS(4, gain="shannon"), FGTS(4), SparseIDS(4)])
+def test_the_gains_are_those_of_the_paper_whatever_the_policy_counts(policy, monkeypatch):
+    seen, laws = noted_laws(monkeypatch, policy, 25)
+    belief = policy.memory.belief
+    rewards, weights = belief.rewards_on(policy.ledger.menu), belief.particles().weights
+    masses = np.array([laws[-1][0].probability(k) for k in range(len(BANDIT.actions))])
+    means, unit = weights @ rewards, belief.noise() ** 2
+    surrogate = 0.5 * masses @ (weights @ (rewards - means) ** 2) / unit
+    true = 0.5 * masses @ (weights @ (rewards - BANDIT.actions @ BANDIT.theta) ** 2) / unit
+    assert seen.beliefs.surrogate_gain[-1] == pytest.approx(surrogate)
+    assert seen.beliefs.true_gain[-1] == pytest.approx(true)
+    # equation TIG less equation SIG: half the squared error of the mean on what is played
+    assert true - surrogate == pytest.approx(0.5 * masses @ (means - BANDIT.means) ** 2 / unit)
+    same = np.allclose(seen.information_gain, seen.beliefs.surrogate_gain, rtol=1e-9)
+    assert same == (policy.gain == "full")
+
+
+@pytest.mark.parametrize("policy", [SOIDS(4), FGTS(4, eta=0.25), Thompson(4), LinTS(4), E2D(4)])
+def test_the_surrogate_gain_is_at_most_the_true_one_in_every_round(policy):
+    seen = diagnose(BANDIT, policy, 60, seed=0)
+    assert find(seen).gain_excess == 0
+    assert (seen.beliefs.surrogate_gain < seen.beliefs.true_gain).any()
 
 
 def test_the_rounds_counted_as_resampled_are_those_in_which_the_sampler_does(monkeypatch):
@@ -137,7 +180,7 @@ def test_the_mixture_of_the_proof_keeps_to_half_the_bound_for_the_cloud_itself()
     menu, belief = policy.ledger.menu, policy.memory.belief
     rewards, weights = belief.rewards_on(menu), belief.particles().weights
     regret, gain = shortfall(rewards, weights), half_variance(rewards, weights)
-    design = diagnosis.exploratory_design(menu.actions).weights
+    design = exploratory_design(menu.actions).weights
     mixture = exploring(obedient(rewards, weights, menu.actions), design, regret)
     ratio = information_ratio(mixture @ regret, mixture @ gain, 3) / belief.noise()
     assert ratio <= 0.5 * seen.beliefs.cubic_bound[-1]
@@ -249,6 +292,8 @@ def test_what_was_found_and_lost_is_counted():
     beliefs = seen.beliefs._replace(
         inclusion=inclusion, effective=effective, surviving=surviving,
         square_bound=np.full(5, 0.5), cubic_bound=np.full(5, math.nan),
+        surrogate_gain=np.array([1.0, 1.0, 1.0, 1.0 + 1e-12, 0.0]),
+        true_gain=np.array([2.0, 1.0, 0.9, 1.0, 0.0]),
         regime=["cap", "", "data-poor", "data-poor", ""],
     )  # fmt: skip
     trace = seen.trace._replace(ratio=np.array([0.0, 0.5, 0.51, 2.0, 0.5 * (1 + 1e-12)]))
@@ -256,6 +301,7 @@ def test_what_was_found_and_lost_is_counted():
     assert (findings.found, findings.lost, findings.intruders) == (2, 1, 1)
     assert (findings.thin, findings.resampled, findings.tempered) == (2, 2, 1)
     assert (findings.square_excess, findings.cubic_excess) == (2, None)
+    assert findings.gain_excess == 1
     assert findings.regimes == {"cap": 1, "data-poor": 2}
     never = find(seen._replace(beliefs=beliefs._replace(inclusion=np.zeros((5, 4)))))
     assert (never.found, never.lost, never.intruders) == (None, None, 0)
@@ -273,7 +319,7 @@ def test_easy_trials_find_their_support():
 def test_a_policy_without_a_posterior_says_what_it_can(policy):
     seen = diagnose(BANDIT, policy, 10, seed=0)
     assert seen.beliefs is None
-    assert np.isnan(seen.paid).all() == isinstance(policy, Uniform)
+    assert np.isnan(seen.surrogate_regret).all() == isinstance(policy, Uniform)
     assert find(seen).thin is None
     assert find(seen).regret == seen.trace.regret.sum()
 
@@ -287,7 +333,7 @@ def test_a_policy_of_others_may_choose_a_bare_index():
             assert decision == 11
 
     seen = diagnose(BANDIT, Last(), 4, seed=0)
-    assert np.isnan(seen.paid).all()
+    assert np.isnan(seen.surrogate_regret).all()
     assert find(seen).actions == 1
 
 

@@ -83,7 +83,7 @@ def test_theorem_1_with_the_lemmas_stays_below_theorem_2(dimension, sparsity, c_
     bound = theorem2(dimension, sparsity, horizon, c_min)
     for gains in (squarely, cubicly, np.where(rich > poor, squarely, cubicly)):
         regrets = largest_regrets(dimension, sparsity, c_min, gains)
-        regret = theorem1(dimension, sparsity, rates, gains, regrets)
+        regret = theorem1(dimension, sparsity, rates, gains, regrets).value
         assert regret <= bound.value
         if horizon >= theory.uncapped_from(dimension, sparsity, c_min):
             assert regret <= min(bound.rich, bound.poor)  # then the proof needs no constant
@@ -101,19 +101,31 @@ def test_theorem_1_with_the_lemmas_stays_below_theorem_3(dimension, sparsity, c_
     rates = np.maximum(
         np.sqrt(sparsity / (2 * dimension + ratios)), (sparsity / (start + roots)) ** (2 / 3)
     )
-    limit = math.sqrt(2 * dimension * horizon / sparsity)  # the paper forgets the 2
-    regret = theorem1_adaptive(dimension, sparsity, rates, gains, regrets, rise=limit, peak=limit)
+    limit = theory.slowest(dimension, sparsity, horizon)
+    assert limit == pytest.approx(math.sqrt(2 * dimension * horizon / sparsity))  # with the 2
+    tally = theorem1_adaptive(dimension, sparsity, rates, gains, regrets, rise=limit, peak=limit)
     bound = theorem3(dimension, sparsity, horizon, ratios[-1], roots[-1], c_min)
-    assert regret <= bound.value <= theorem3_worst(dimension, sparsity, horizon, c_min).value
+    assert tally.value <= bound.value <= theorem3_worst(dimension, sparsity, horizon, c_min).value
 
 
 def test_theorem_1_as_computed_by_hand():
     # C_4 = 5 + 4 log(20 e) = 5 + 4 * 3.99573227 = 20.9829291, over 1/4; gains 4 * 0.02 * 4 * 3/32
     rates, gains, regrets = np.full(4, 0.25), np.full(4, 0.02), np.full(4, 0.5)
-    assert theorem1(10, 2, rates, gains, regrets) == pytest.approx(83.9317164 - 0.03 + 4.0)
+    tally = theorem1(10, 2, rates, gains, regrets)
+    assert tally == pytest.approx((83.9317164, 4.0, 0.03, 0.0))
+    assert tally.value == pytest.approx(83.9317164 - 0.03 + 4.0)
     # 2 log(4 e^3 100 64 4 5 / 4) = 2 (3 + log(128000)) = 2 * 14.7597854, and 2 + that over 1/4
     adaptive = theorem1_adaptive(10, 2, rates, gains, regrets, rise=2.0, peak=5.0)
-    assert adaptive == pytest.approx(4 * (2 + 2 * 14.7597854) - 0.03 + 4.0 + 2.0)
+    assert adaptive.value == pytest.approx(4 * (2 + 2 * 14.7597854) - 0.03 + 4.0 + 2.0)
+
+
+def test_large_rates_count_regret_more_often_if_gaps_are_wide():
+    rates, gains, regrets = [0.5, 0.5, 0.25], np.zeros(3), np.array([1.0, 0.5, 0.5])
+    plain = theorem1(10, 2, rates, gains, regrets)
+    assert theorem1(10, 2, rates, gains, regrets, gap=1.0) == plain  # 2 rate gap is 1
+    wide = theorem1(10, 2, rates, gains, regrets, gap=2.0)
+    assert wide.regret == pytest.approx(1.5 * math.expm1(2.0) / 2.0 + 2.0 * 0.5)
+    assert wide._replace(regret=plain.regret) == plain
 
 
 def test_theorem_3_as_computed_by_hand():

@@ -1,4 +1,4 @@
-"""``soids bound``: what the theorems promise for a problem, and whether that says anything."""
+"""``soids bound``: the bounds of the theorems for a problem, and the call that they cover."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -10,22 +10,56 @@ from rich import box
 from rich.table import Table
 
 from soids import rates, theory
-from soids.arrays import Floats, as_actions, as_floats
+from soids.arrays import as_number
+from soids.cli.action_files import load_actions
 from soids.cli.page import page
 from soids.conditions import has_sparse_optimal_actions
 from soids.designs import exploratory_design
 
 
 @dataclass(frozen=True)
-class Summary:
-    """The theorems at one horizon; what is regret is in the units of the rewards."""
+class Problem:
+    """What is known of a user's problem, in the user's units."""
 
     dimension: int
     sparsity: int
     horizon: int
-    c_min: float | None  # of the actions over their size
+    radius: float = 1.0
+    noise: float = 1.0
+    action_bound: float = 1.0
+    c_min: float | None = None  # of the actions divided by their bound
+    c_min_at_most: float | None = None  # certified
+    sparse: bool | None = None  # Definition 1; None if not known
+
+    @property
+    def unit(self) -> float:
+        """What rewards are divided by, and bounds multiplied."""
+        return theory.reward_unit(self.radius, self.action_bound, self.noise)
+
+    @property
+    def gap(self) -> float:
+        """What a round costs at most."""
+        return theory.WIDEST_GAP * self.radius * self.action_bound
+
+    def call(self, theorem: int) -> str:
+        """The policy that a theorem covers."""
+        return theory.covered_call(
+            self.dimension, self.sparsity, self.radius, self.noise, self.action_bound,
+            theorem=theorem, sparse=self.sparse,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The theorems at one horizon; regret is in the units of the rewards."""
+
+    dimension: int
+    sparsity: int
+    horizon: int
+    action_bound: float
+    c_min: float | None  # of the actions divided by their bound
     c_min_at_most: float | None  # certified
-    unit: float  # rewards over it are as the theorems assume
+    unit: float  # rewards divided by it are as the theorems assume
     complexity: float
     rich: float
     poor: float | None
@@ -33,7 +67,7 @@ class Summary:
     additive: float
     bound: float
     regime: str
-    theorem3: float | None
+    theorem3: float | None  # of its data-rich half where Definition 1 fails
     trivial: float
     vacuous: bool
     meaningful_from: int
@@ -46,21 +80,14 @@ class Summary:
     sparse_optimal_actions: bool | None  # Definition 1; None if not known
     rich_alone: float  # what holds even if that fails, for the data-rich rate alone
     applies: str  # the bound that does: "theorem2" or "rich_alone"
+    call: str  # the policy that this bound covers
+    theorem3_call: str | None  # the policy that Theorem 3 covers
 
 
-def summarise(
-    dimension: int,
-    sparsity: int,
-    horizon: int,
-    c_min: float | None = None,
-    c_min_at_most: float | None = None,
-    gap: float = theory.WIDEST_GAP,
-    unit: float = 1.0,
-    sparse_optimal_actions: bool | None = None,
-) -> Summary:
-    """All of it, where no round costs more than ``gap``."""
-    problem = dimension, sparsity
-    refuted = sparse_optimal_actions is False
+def summarise(known: Problem) -> Summary:
+    """The theorems for a problem."""
+    problem, horizon, c_min = (known.dimension, known.sparsity), known.horizon, known.c_min
+    refuted, unit, gap = known.sparse is False, known.unit, known.gap
     promise = theory.theorem2(*problem, horizon, c_min)
     alone = theory.rich_alone(*problem, horizon)
     value = alone if refuted else promise.value
@@ -74,12 +101,15 @@ def summarise(
     poor = 0.0 if c_min is None or refuted else rates.poor_rate(*problem, horizon, c_min)
     rate = max(rich, poor)
     branch = "data-poor" if poor > rich else "data-rich"
+    third = 2 * known.sparsity <= known.dimension
+    worst = theory.theorem3_worst(*problem, horizon, None if refuted else c_min) if third else None
     return Summary(
-        dimension=dimension,
-        sparsity=sparsity,
+        dimension=known.dimension,
+        sparsity=known.sparsity,
         horizon=horizon,
+        action_bound=known.action_bound,
         c_min=c_min,
-        c_min_at_most=c_min_at_most,
+        c_min_at_most=known.c_min_at_most,
         unit=unit,
         complexity=rates.complexity(*problem, horizon),
         rich=unit * promise.rich,
@@ -88,11 +118,7 @@ def summarise(
         additive=unit * promise.additive,
         bound=unit * value,
         regime="data-rich" if refuted else promise.regime,
-        theorem3=(
-            unit * theory.theorem3_worst(*problem, horizon, c_min).value
-            if 2 * sparsity <= dimension
-            else None
-        ),
+        theorem3=None if worst is None else unit * worst.value,
         trivial=gap * horizon,
         vacuous=unit * value >= gap * horizon,
         meaningful_from=first,
@@ -102,117 +128,83 @@ def summarise(
         rate_crossover=None if c_min is None else theory.rate_crossover(*problem, c_min),
         t_min=theory.t_min(*problem),
         uncapped_from=theory.uncapped_from(*problem, c_min),
-        sparse_optimal_actions=sparse_optimal_actions,
+        sparse_optimal_actions=known.sparse,
         rich_alone=unit * alone,
         applies="rich_alone" if refuted else "theorem2",
+        call=known.call(2),
+        theorem3_call=known.call(3) if third else None,
     )
 
 
-def read_actions(path: Path) -> object:
-    """The numbers in a file of NumPy's, or in a text file with one action a line."""
-    if path.suffix.lower() == ".npy":
-        try:
-            with path.open("rb") as file:
-                return np.lib.format.read_array(file, allow_pickle=False)
-        except ValueError as error:
-            raise ValueError(f"actions must come as an array of numbers: {error}") from None
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError("actions must come as .npy or as text, this is neither") from None
-    lines = [line for line in text.splitlines() if line.strip()]
-    comma = "," if lines and "," in lines[0] else None
-    rows = [line.split(comma) for line in lines]
-    if rows and not any(is_number(field) for field in rows[0]):
-        rows = rows[1:]  # names of the features
-    if not rows:
-        raise ValueError("actions must hold at least one action, there is no line of numbers")
-    for number, row in enumerate(rows, 1):
-        wrong = next((field for field in row if not is_number(field)), None)
-        if wrong is not None:
-            raise ValueError(
-                f"action {number} must hold numbers apart by commas or blanks, got "
-                f"{wrong.strip()[:30]!r}: fill gaps, drop columns of names"
-            )
-        if len(row) != len(rows[0]):
-            raise ValueError(
-                f"action {number} must have {len(rows[0])} features as the first, got {len(row)}"
-            )
-    return np.array(rows, dtype=np.float64)
-
-
-def is_number(field: str) -> bool:
-    """Whether a field of a text file reads as a number."""
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
-
-
-def load_actions(path: Path, dimension: int | None) -> Floats:
-    """The actions in a file, or an error that the command line reports."""
-    try:
-        actions = as_floats(read_actions(path), "actions")
-        if dimension is None:
-            dimension = actions.shape[-1] if actions.ndim else 1
-        return as_actions(actions, dimension)
-    except (ValueError, OSError, EOFError) as error:
-        raise click.BadParameter(f"{path.name}: {error}", param_hint="'--actions'") from None
-
-
 @click.command()
-@click.option("--dimension", type=int, help="Features of an action; may come from the file.")
-@click.option("--sparsity", type=int, required=True, help="How many features matter, at most.")
-@click.option("--horizon", type=int, required=True, help="Rounds.")
+@click.option("--dimension", type=int, help="Number of features; may come from --actions.")
+@click.option("--sparsity", type=int, required=True, help="Most features that matter.")
+@click.option("--horizon", type=int, required=True, help="Number of rounds.")
 @click.option(
     "--actions", "path", type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Actions, one a row: .npy, or text with commas or blanks and at most one line of names.",
 )  # fmt: skip
-@click.option("--c-min", type=float, help="C_min of actions in [-1, 1]^d, instead of a file.")
+@click.option(
+    "--action-bound", type=float,
+    help="Bound on the entries of actions in size.  [default: 1, or the largest entry in --actions "
+    "if that is larger]",
+)  # fmt: skip
+@click.option(
+    "--c-min", type=float, help="C_min of the actions divided by their bound, instead of --actions."
+)
 @click.option(
     "--radius", type=float, default=1.0, show_default=True, help="Bound on the l1 norm of theta."
 )
 @click.option(
     "--noise", type=float, default=1.0, show_default=True, help="Sub-Gaussian scale of the noise."
 )
-@click.option("--json", "as_json", is_flag=True, help="One flat JSON object instead of a table.")
+@click.option("--json", "as_json", is_flag=True, help="Print one flat JSON object, not a table.")
 def bound(
     dimension: int | None,
     sparsity: int,
     horizon: int,
     path: Path | None,
+    action_bound: float | None,
     c_min: float | None,
     radius: float,
     noise: float,
     as_json: bool,
 ) -> None:
-    """What the theorems promise for a problem, and from which horizon on that says anything.
+    """Print the bounds of the theorems for a problem, and the call that they cover.
 
     The theorems assume |theta|_1 <= 1, actions in [-1, 1]^d, noise that is 1-sub-Gaussian, and that
-    optimal actions have at most s non-zero features, which is checked if FILE is given. Others are
-    brought to these units: actions over B, their largest entry if it exceeds 1, and rewards over
-    max(radius B, noise), by which the bounds are multiplied.
+    optimal actions have at most s non-zero features (Definition 1), which is checked if --actions
+    is given. Other problems are brought to these units: actions are divided by their bound B, and
+    rewards by max(radius B, noise), by which the bounds are multiplied.
     """
     if path is not None and c_min is not None:
         raise click.UsageError("--actions and --c-min exclude each other: C_min follows from FILE")
-    size, at_most, sparse = 1.0, None, None
+    at_most, actions = None, None
     if path is not None:
         actions = load_actions(path, dimension)
-        dimension = actions.shape[1]
-        size = max(1.0, float(np.abs(actions).max()))
-        design = exploratory_design(actions / size)
-        at_most = design.bound
-        if design.value > 1e-14 * dimension:  # more than a rounding error of an eigenvalue
-            c_min = min(1.0, design.value)
+        dimension, largest = actions.shape[1], float(np.abs(actions).max())
+        action_bound = max(1.0, largest) if action_bound is None else action_bound
+        if action_bound < largest:
+            raise click.UsageError(
+                f"--action-bound must be at least the largest entry of the actions, {largest:g}, "
+                f"got {action_bound:g}"
+            )
+    action_bound = 1.0 if action_bound is None else action_bound
     if dimension is None:
         raise click.UsageError("Missing option '--dimension', or '--actions' to take it from.")
     try:
-        unit = theory.reward_unit(radius, size, noise)
-        gap = theory.WIDEST_GAP * radius * size
-        if path is not None:
+        as_number(action_bound, "action_bound", 0.0, strict=True)
+        sparse = None
+        if actions is not None:
+            design = exploratory_design(actions / action_bound)
+            at_most = min(1.0, design.bound)
+            if design.value > 1e-14 * dimension:  # more than a rounding error of an eigenvalue
+                c_min = min(1.0, design.value)
             sparse = has_sparse_optimal_actions(actions, sparsity).holds
-        summary = summarise(dimension, sparsity, horizon, c_min, at_most, gap, unit, sparse)
+        problem = Problem(
+            dimension, sparsity, horizon, radius, noise, action_bound, c_min, at_most, sparse
+        )
+        summary = summarise(problem)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if as_json:
@@ -220,14 +212,16 @@ def bound(
         return
     console = page()
     console.print(tabulate(summary))
-    for remark in remarks(summary, radius, size, noise):
+    for remark in remarks(summary, problem):
         console.print(remark)
+    for line in calls(summary):
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def tabulate(summary: Summary) -> Table:
     """The numbers, each with its formula or meaning."""
     table = Table(
-        title=f"Regret of SOIDS after {shown(summary.horizon)} rounds, at most",
+        title=f"Bounds on the expected regret after {shown(summary.horizon)} rounds",
         box=box.SIMPLE,
         show_header=False,
         pad_edge=False,
@@ -274,7 +268,9 @@ def tabulate(summary: Summary) -> Table:
     if summary.theorem3 is None:
         table.add_row("Theorem 3", "none", "asks for s <= d / 2")
     else:
-        table.add_row("Theorem 3", shown(summary.theorem3), "every ratio at its largest")
+        half = ", its data-rich half" if refuted else ""
+        largest = f"every ratio at its largest{half}"
+        table.add_row("Theorem 3", shown(summary.theorem3), largest)
     table.add_row("trivial", shown(summary.trivial), "T times the widest gap")
     table.add_section()
     branch = {"cap": "the cap"}.get(summary.rate_branch, f"the {summary.rate_branch} branch")
@@ -289,7 +285,7 @@ def tabulate(summary: Summary) -> Table:
     return table
 
 
-def remarks(summary: Summary, radius: float, size: float, noise: float) -> list[str]:
+def remarks(summary: Summary, problem: Problem) -> list[str]:
     """What the numbers mean, in sentences."""
     trivial, start = shown(summary.trivial), shown(summary.meaningful_from)
     if summary.vacuous:
@@ -313,31 +309,39 @@ def remarks(summary: Summary, radius: float, size: float, noise: float) -> list[
             "[yellow]The actions do not span the space, or only just:[/] C_min is 0 but for "
             "rounding, and only the data-rich term remains."
         )
-    if size > 1.0:
+    if summary.action_bound != 1.0:
         more.append(
-            f"[yellow]The actions leave \\[-1, 1]^d:[/] divided by {size:g}, and C_min is of these."
+            f"C_min is that of the actions divided by their bound, {summary.action_bound:g}."
         )
     if summary.unit != 1.0:
         more.append(
             f"Regret is in your units, {summary.unit:g} times the theorems'; the learning rate is "
-            f"for rewards over {summary.unit:g}."
+            f"for rewards divided by {summary.unit:g}."
         )
     if summary.sparse_optimal_actions is False:
         more.append(
             "[yellow]Optimal actions are not all sparse[/] (Definition 1 fails: for some s-sparse "
             "theta every best action has more than s non-zero features), so Theorems 2 and 3 are "
-            "not proven here. What is: the bound for the data-rich rate alone."
+            "not proven here. Their data-rich halves are, for the data-rich rates alone."
         )
-    rate = "rich" if summary.applies == "rich_alone" else "theorem2"
     assumed = (
-        f'Of SOIDS(..., rate="{rate}", eta=0.25), not of its defaults. Assumed: |theta|_1 <= '
-        f"{radius:g}, |a| <= {size:g}, noise {noise:g}-sub-Gaussian"
+        f"Assumed: |theta|_1 <= {problem.radius:g}, |a| <= {problem.action_bound:g}, noise "
+        f"{problem.noise:g}-sub-Gaussian"
     )
     if summary.sparse_optimal_actions is None:
         assumed += ", optimal actions with at most s non-zero features (not checked)"
     elif summary.sparse_optimal_actions:
         assumed += "; checked: optimal actions have at most s non-zero features"
     return [meaning, *more, assumed + "."]
+
+
+def calls(summary: Summary) -> list[str]:
+    """The policies that the bounds are about, ready to be copied."""
+    half = "'s data-rich half" if summary.applies == "rich_alone" else ""
+    lines = ["", f"Theorem 2{half} covers:", f"    {summary.call}"]
+    if summary.theorem3_call is not None:
+        lines += [f"Theorem 3{half} covers:", f"    {summary.theorem3_call}"]
+    return lines
 
 
 def shown(number: float) -> str:

@@ -1,4 +1,4 @@
-"""A diagnosis on the screen: a table of rounds, histories of features, and plain words."""
+"""A diagnosis on the screen: a table of rounds, the inclusion of features, and remarks."""
 
 import math
 from collections.abc import Iterator
@@ -10,58 +10,72 @@ from rich.markup import escape
 from rich.table import Table
 
 from soids.arrays import Floats
-from soids.simulation.diagnosis import SURE, Beliefs, Diagnosis, Findings
+from soids.simulation.diagnosis import Beliefs, Diagnosis
+from soids.simulation.findings import SURE, Findings
 
 BARS, PLAIN_BARS = "▁▂▃▄▅▆▇█", ".:-=+*#@"
 WIDTH = 40  # of the history of a feature
 OTHERS = 3  # features shown that do not matter in truth, at most
 MATTERING = 10  # and that do
 IN_FORCE = {
-    "cap": "at its cap",
-    "data-rich": "that of rich data",
-    "data-poor": "that of poor data",
+    "cap": "its cap of one half",
+    "data-rich": "the data-rich term",
+    "data-poor": "the data-poor term",
 }
 
 
 def series(seen: Diagnosis) -> dict[str, Floats | list[str]]:
     """All that is known of a round, by the name that readers see."""
     trace, beliefs = seen.trace, seen.beliefs
-    truth = seen.bandit.truth
-    feared = "regret, expected" if beliefs is not None else "regret, feared"
+    expected = "surrogate regret" if beliefs is not None else "upper bound on the regret"
     rows: dict[str, Any] = {
         "regret so far": trace.regret.cumsum(),
-        feared: seen.paid,
-        "information, nats": seen.learned,
-        "2-ratio": trace.ratio,
-        "probability of choice": trace.probability,
+        expected: seen.surrogate_regret,
+        "probability of the choice": trace.probability,
     }
     if beliefs is not None:
-        rows |= {
-            "at most": beliefs.square_bound,
-            "3-ratio": beliefs.cubed,
-            "at most ": beliefs.cubic_bound,
-            f"effective size, of {seen.particles}": beliefs.effective,
-            "before resampling": beliefs.surviving,
-            "different parameters": beliefs.distinct,
-            "different supports": beliefs.supports,
-            f"features, true {truth['sparsity']}": beliefs.features,
-            f"l1 norm, true {truth['radius']:.3g}": beliefs.norm,
-            f"noise, true {truth['noise']:.3g}": beliefs.noise,
-            "mean to truth, l1": beliefs.error,
-            "learning rate": trace.rate,
-            "term of the rate": [name.removeprefix("data-") for name in beliefs.regime],
-        }
-        order = ["2-ratio", "at most", "3-ratio", "at most "]
-        rest = [name for name in rows if name not in order]
-        rows = {name: rows[name] for name in [*rest[:3], *order, *rest[3:]]}
-        if not trace.rate.any():
-            del rows["learning rate"]
-        if not seen.selects:
-            del rows["different supports"], rows[f"features, true {truth['sparsity']}"]
-    return {name: values for name, values in rows.items() if tells_something(values)}
+        rows = with_beliefs(rows, seen, beliefs)
+    return {name: values for name, values in rows.items() if has_content(values)}
 
 
-def tells_something(values: Any) -> bool:
+def with_beliefs(rows: dict[str, Any], seen: Diagnosis, beliefs: Beliefs) -> dict[str, Any]:
+    """The same with the rows of a policy that has a posterior."""
+    trace, truth = seen.trace, seen.bandit.truth
+    gains = {
+        "information gain, surrogate": beliefs.surrogate_gain,
+        "information gain, true": beliefs.true_gain,
+        "information gain, the policy's": seen.information_gain,
+    }
+    if np.allclose(seen.information_gain, beliefs.surrogate_gain, rtol=1e-9, atol=0.0):
+        del gains["information gain, the policy's"]
+    ratios = {
+        "2-ratio": trace.ratio,
+        "bound on the 2-ratio": beliefs.square_bound,
+        "3-ratio": beliefs.cubed,
+        "bound on the 3-ratio": beliefs.cubic_bound,
+    }
+    features = f"features, true {truth['sparsity']}"
+    cloud = {
+        f"effective size, of {seen.particles}": beliefs.effective,
+        "effective size before resampling": beliefs.surviving,
+        "distinct parameters": beliefs.distinct,
+        "distinct supports": beliefs.supports,
+        features: beliefs.features,
+        f"l1 norm, true {truth['radius']:.3g}": beliefs.norm,
+        f"noise, true {truth['noise']:.3g}": beliefs.noise,
+        "l1 error of the mean": beliefs.error,
+        "learning rate": trace.rate,
+        "term of the learning rate": [name.removeprefix("data-") for name in beliefs.regime],
+    }
+    if not trace.rate.any():
+        del cloud["learning rate"]
+    if not seen.selects:
+        del cloud["distinct supports"], cloud[features]
+    probability = rows.pop("probability of the choice")
+    return rows | gains | ratios | {"probability of the choice": probability} | cloud
+
+
+def has_content(values: Any) -> bool:
     """Whether a series has anything in it."""
     if isinstance(values, list):
         return any(values)
@@ -79,7 +93,7 @@ def shown_rounds(horizon: int) -> list[int]:
 
 
 def tabulate(seen: Diagnosis, title: str) -> Table:
-    """The rounds 1, 10, 100, ... side by side, and the median over all."""
+    """The rounds 1, 10, 100, ... side by side, and the median over all rounds."""
     rounds = shown_rounds(len(seen.trace.chosen))
     table = Table(title=escape(title), box=box.SIMPLE, pad_edge=False)
     table.add_column("round", no_wrap=True)
@@ -88,14 +102,9 @@ def tabulate(seen: Diagnosis, title: str) -> Table:
     table.add_column("median", justify="right")
     for name, values in series(seen).items():
         cells = [written_short(values[number - 1]) for number in rounds]
-        middle = "" if isinstance(values, list) else written_short(middle_of(values))
-        table.add_row(name.strip(), *cells, middle)
+        middle = "" if isinstance(values, list) else written_short(float(np.nanmedian(values)))
+        table.add_row(name, *cells, middle)
     return table
-
-
-def middle_of(values: Floats) -> float:
-    """The median of what is a number."""
-    return float(np.nanmedian(values))
 
 
 def written_short(value: Any) -> str:
@@ -104,11 +113,11 @@ def written_short(value: Any) -> str:
         return value
     if math.isnan(value):
         return ""
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e5 else f"{value:.3g}"
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.3g}"
 
 
 def histories(seen: Diagnosis, beliefs: Beliefs, plain: bool) -> Table:
-    """How the probability that a feature matters went, for those that do and the next best."""
+    """The inclusion probability of the features that matter, and of the next best, over time."""
     table = Table(
         title="Probability that a feature matters, over the rounds",
         box=box.SIMPLE, pad_edge=False, show_header=False,
@@ -142,29 +151,31 @@ def bars(history: Floats, plain: bool = False) -> str:
 
 
 def remarks(seen: Diagnosis, findings: Findings, same: dict[str, Any]) -> Iterator[str]:
-    """What there is to say in plain words."""
+    """The findings in sentences."""
     yield reproduced(same, len(seen.trace.chosen))
-    if seen.beliefs is None:
+    beliefs = seen.beliefs
+    if beliefs is None:
         yield f"This policy has no posterior to look into; it played {findings.actions} actions."
         return
     if findings.resampled is not None:
         yield (
-            f"The effective size was below half in {times(findings.thin)}; the cloud was resampled "
-            f"in {times(findings.resampled)}, and took a reward in by several steps in "
-            f"{times(findings.tempered)}."
+            f"The effective size was below half in {rounds(findings.thin)}; the cloud was "
+            f"resampled in {rounds(findings.resampled)}, and took a reward in by several steps in "
+            f"{rounds(findings.tempered)}."
         )
     if seen.selects:
-        yield discovery(seen, findings)
-    yield from lemmas(seen, seen.beliefs, findings)
+        yield discovery(findings)
+    yield from lemmas(seen, beliefs, findings)
+    yield gains(beliefs, findings)
     if findings.regimes:
-        shares = [f"{IN_FORCE[name]} in {times(n)}" for name, n in findings.regimes.items()]
+        shares = [f"{IN_FORCE[name]} in {rounds(n)}" for name, n in findings.regimes.items()]
         yield f"The learning rate was {', '.join(shares)}."
 
 
-def times(count: int | None) -> str:
-    """So many rounds.
+def rounds(count: int | None) -> str:
+    """A number of rounds in words.
 
-    >>> times(0), times(1), times(20)
+    >>> rounds(0), rounds(1), rounds(20)
     ('no round', '1 round', '20 rounds')
     """
     return f"{count or 'no'} round{'s' if count and count > 1 else ''}"
@@ -189,14 +200,14 @@ def reproduced(same: dict[str, Any], horizon: int) -> str:
     return f"Played again: {what}; {why}."
 
 
-def discovery(seen: Diagnosis, findings: Findings) -> str:
-    """Whether, and when, what matters was found."""
+def discovery(findings: Findings) -> str:
+    """Whether, and when, the support was found."""
     if findings.found is None:
-        found = f"The support was never held to matter as a whole (inclusion above {SURE})"
+        found = f"The support was never included as a whole (inclusion above {SURE})"
     else:
         found = f"The support was found (inclusion above {SURE}) in round {findings.found}"
         if findings.lost:
-            found += f", and was in doubt again in {times(findings.lost)}"
+            found += f", and was in doubt again in {rounds(findings.lost)}"
     wrong = findings.intruders or "no"
     plural = "" if findings.intruders == 1 else "s"
     return f"{found}; in the end {wrong} other feature{plural} seemed to matter."
@@ -207,7 +218,7 @@ def lemmas(seen: Diagnosis, beliefs: Beliefs, findings: Findings) -> Iterator[st
     if findings.square_excess is None:
         yield "No lemma bounds the information ratio of this policy."
         return
-    yield f"The 2-ratio was above its bound 2 d in {times(findings.square_excess)}."
+    yield f"The 2-ratio was above its bound 2 d in {rounds(findings.square_excess)}."
     if findings.cubic_excess is None:
         yield "No lemma bounds the 3-ratio of this policy."
     elif not np.isfinite(beliefs.cubic_bound).any():
@@ -220,7 +231,23 @@ def lemmas(seen: Diagnosis, beliefs: Beliefs, findings: Findings) -> Iterator[st
             else f"{densest} here, more than the sparsity {sparsity} that the paper assumes"
         )
         yield (
-            f"The 3-ratio was above its bound 54 k R / C_min in {times(findings.cubic_excess)}; R "
-            "is the largest reward believed possible, over the noise, and k the features of the "
-            f"densest action that may be best: {sparse}."
+            f"The 3-ratio was above its bound 54 k R / C_min in {rounds(findings.cubic_excess)}; R "
+            "is the largest reward in the cloud, over the noise, and k the number of features of "
+            f"the densest action that may be best: {sparse}."
         )
+
+
+def gains(beliefs: Beliefs, findings: Findings) -> str:
+    """How the true information gain compares with the surrogate one."""
+    total = len(beliefs.true_gain)
+    kept = total - (findings.gain_excess or 0)
+    some = beliefs.surrogate_gain > 0.0
+    times = ""
+    if some.any():
+        middle = float(np.median(beliefs.true_gain[some] / beliefs.surrogate_gain[some]))
+        times = f"; in the median round the true one was {middle:.3g} times as large"
+    return (
+        "The surrogate information gain was at most the true one (Proposition SIG-TIG) in "
+        f"{kept} of {rounds(total)}{times}. They differ by half the squared error of the "
+        "posterior mean on the actions played."
+    )

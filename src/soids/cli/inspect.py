@@ -1,4 +1,4 @@
-"""``soids inspect``: what a policy believed in a trial, seen by playing the trial again."""
+"""``soids inspect``: a trial played again, to see its regret, its beliefs and its bounds."""
 
 import csv
 import io
@@ -7,13 +7,14 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
+from soids.cli import findings_bounds, findings_regret
 from soids.cli.findings import histories, remarks, shown_rounds, tabulate
 from soids.cli.page import page
 from soids.cli.run import reason
@@ -22,26 +23,30 @@ from soids.files import UNREADABLE, write_whole
 from soids.plots import save
 from soids.plots.diagnosis import draw_diagnosis
 from soids.simulation.board import EVERY
-from soids.simulation.diagnosis import Diagnosis, Findings, diagnose, find
+from soids.simulation.diagnosis import Diagnosis, diagnose
 from soids.simulation.feedback import Feedback
+from soids.simulation.findings import Findings, find
+from soids.simulation.guarantees import Guarantees, guarantees
+from soids.simulation.losses import Losses, locate
 from soids.simulation.play import Trace
 from soids.simulation.provenance import fingerprint
 from soids.simulation.store import Outcome, Store, read_outcome
 from soids.simulation.trial import Trial
 from soids.simulation.worker import undisturbed
 from soids.spelling import meant
+from soids.theory import Bound, Tally
 
 
 @click.command()
 @click.argument("run", type=click.Path(exists=True, path_type=Path))
-@click.option("--policy", metavar="LABEL", help="The policy, if RUN is a folder.")
-@click.option("--seed", type=int, help="The seed, if RUN is a folder.")
-@click.option("--problem", metavar="TITLE", help="The problem, if RUN is a folder.")
+@click.option("--policy", metavar="LABEL", help="Label of the policy, if RUN is a folder.")
+@click.option("--seed", type=int, help="Seed of the trial, if RUN is a folder.")
+@click.option("--problem", metavar="TITLE", help="Title of the problem, if RUN is a folder.")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path),
     help="Folder for the figure (PNG, PDF) and the numbers of every round (CSV).",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def inspect(
     run: Path,
     policy: str | None,
@@ -50,7 +55,7 @@ def inspect(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """What a policy believed in a trial: effective size, features, information ratio, rate.
+    """Show where the regret of a trial lies, what the policy believed, and what is proven of it.
 
     RUN is the file of a trial (.npz), or the folder of an experiment with --policy, --seed and
     --problem as far as they are needed. The trial is played again, which also shows whether it can
@@ -64,7 +69,8 @@ def inspect(
     else:
         trial, outcome = load(run)
     seen = replay(trial)
-    findings, same = find(seen), agreement(trial, outcome, seen.trace)
+    same = agreement(trial, outcome, seen.trace)
+    report = Report(seen, find(seen), locate(seen), guarantees(seen))
     title = f"{trial.player.label} on {trial.problem.title}, seed {trial.seed}"
     try:
         written = [] if out is None else write(out, seen, title)
@@ -73,16 +79,40 @@ def inspect(
     except ImportError as error:
         raise click.ClickException(str(error)) from None
     if as_json:
-        click.echo(json.dumps(described(trial, seen, findings, same)))
+        click.echo(json.dumps(described(trial, report, same)))
         return
     console = page()
+    show(console, report, title, same)
+    for path in written:
+        console.print(f"Written: {path}", markup=False, soft_wrap=True)
+
+
+class Report(NamedTuple):
+    """A trial that was watched, and all that is said of it."""
+
+    seen: Diagnosis
+    findings: Findings
+    losses: Losses
+    bounds: Guarantees | None  # None for a policy without a posterior
+
+
+def show(console: Console, report: Report, title: str, same: dict[str, Any]) -> None:
+    """The report on a screen."""
+    seen, bounds = report.seen, report.bounds
     console.print(tabulate(seen, title))
     if seen.beliefs is not None and seen.selects:
         console.print(histories(seen, seen.beliefs, console.options.ascii_only))
-    for remark in remarks(seen, findings, same):
+    for table in findings_regret.tables(report.losses):
+        console.print(table)
+    if bounds is not None:
+        console.print(
+            findings_bounds.tabulate(bounds, report.findings.regret, len(seen.trace.chosen))
+        )
+        for remark in findings_bounds.remarks(bounds):
+            console.print(remark, markup=False)
+        console.print()
+    for remark in remarks(seen, report.findings, same):
         console.print(remark, markup=False)
-    for path in written:
-        console.print(f"Written: {path}", markup=False, soft_wrap=True)
 
 
 # The trial
@@ -173,17 +203,18 @@ def agreement(trial: Trial, outcome: Outcome, trace: Trace) -> dict[str, Any]:
 # In files and as JSON
 
 
-def described(
-    trial: Trial, seen: Diagnosis, findings: Findings, same: dict[str, Any]
-) -> dict[str, Any]:
+def described(trial: Trial, report: Report, same: dict[str, Any]) -> dict[str, Any]:
     """The same for programs."""
+    seen = report.seen
     rounds = shown_rounds(len(seen.trace.chosen))
     return {
         "policy": trial.player.label,
         "problem": trial.problem.title,
         "recipe": trial.recipe,
         **same,
-        "findings": findings._asdict(),
+        "findings": report.findings._asdict(),
+        "losses": as_record(report.losses),
+        "bounds": None if report.bounds is None else as_record(report.bounds),
         "rounds": {
             str(number): {name: as_plain(values[number - 1]) for name, values in columns(seen)}
             for number in rounds
@@ -191,17 +222,25 @@ def described(
     }
 
 
+def as_record(value: Any) -> Any:
+    """A record as JSON has it, with what it computes of itself; infinite numbers are None."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        more = {"value": value.value} if isinstance(value, Bound | Tally) else {}
+        return {name: as_record(one) for name, one in (value._asdict() | more).items()}
+    return [as_record(one) for one in value] if isinstance(value, list) else as_plain(value)
+
+
 def columns(seen: Diagnosis) -> Iterator[tuple[str, Any]]:
     """Every series by its name in the code."""
     yield from seen.trace._asdict().items()
-    yield "paid", seen.paid
-    yield "learned", seen.learned
+    yield "surrogate_regret", seen.surrogate_regret
+    yield "information_gain", seen.information_gain
     if seen.beliefs is not None:
         yield from seen.beliefs._asdict().items()
 
 
 def as_plain(value: Any) -> Any:
-    """A value as JSON has it, which knows neither NaN nor infinity."""
+    """A value as JSON has it, which has neither NaN nor infinity."""
     if isinstance(value, np.ndarray):
         return [as_plain(one) for one in value]
     plain = value.item() if isinstance(value, np.generic) else value

@@ -9,6 +9,7 @@ from soids.plots.canvas import number_ticks, styled
 from soids.plots.looks import HUES
 from soids.posteriors.smc import ALIVE
 from soids.simulation.diagnosis import Beliefs, Diagnosis
+from soids.simulation.guarantees import guarantees, so_far
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,11 +22,11 @@ TINTS = {"data-rich": GREEN, "data-poor": ORANGE, "cap": RED}
 
 
 def draw_diagnosis(seen: Diagnosis, title: str) -> "Figure":
-    """All panels that the policy gives reason for."""
+    """All panels that make sense for the policy."""
     with styled():
         from matplotlib.figure import Figure
 
-        rows = 2 if seen.beliefs is None else 4
+        rows = 2 if seen.beliefs is None else 5
         figure = Figure(figsize=(10.0, 2.4 * rows + 0.4), layout="constrained")
         figure.suptitle(title, weight="bold")
         grid = figure.subplots(rows, 2, sharex=True)
@@ -42,8 +43,10 @@ def draw_diagnosis(seen: Diagnosis, title: str) -> "Figure":
 
 def draw_inside(grid: Any, seen: Diagnosis, beliefs: Beliefs) -> None:
     """The panels of a policy with a posterior."""
-    (regret, inclusion), (error, cloud), (square, cubic), (rate, learned) = grid
+    (regret, bounds), (gain, inclusion), (error, cloud), (square, cubic), (rate, learned) = grid
     draw_regret(regret, seen)
+    draw_bounds(bounds, seen)
+    draw_gain(gain, beliefs)
     draw_error(error, seen, beliefs)
     draw_cloud(cloud, seen, beliefs)
     draw_ratio(square, seen.trace.ratio, beliefs.square_bound, "2-ratio", "2 d")
@@ -82,20 +85,58 @@ def say(axes: "Axes", text: str) -> None:
 
 
 def explain(axes: "Axes") -> None:
-    """A legend that lets what is under it shine through."""
+    """A legend, half transparent."""
     axes.legend(edgecolor="none", framealpha=0.7)
 
 
 def draw_regret(axes: "Axes", seen: Diagnosis) -> None:
-    """The true regret so far."""
-    plot(axes, seen.trace.regret.cumsum(), BLUE)
+    """The true regret so far, and the part of it that was paid for exploring."""
+    regret = seen.trace.regret
+    plot(axes, regret.cumsum(), BLUE, "in all")
     axes.set_title("Regret so far")
     axes.set_ylim(bottom=0.0)
+    if seen.beliefs is not None:
+        explored = np.where(seen.beliefs.exploring, regret, 0.0).cumsum()
+        plot(axes, explored, ORANGE, "of exploring rounds")
+        explain(axes)
+
+
+def draw_bounds(axes: "Axes", seen: Diagnosis) -> None:
+    """The theorems as if each round had been the last, beside the regret so far."""
+    axes.set_title("Bounds on the regret so far")
+    found, bounds = guarantees(seen), so_far(seen)
+    regret = seen.trace.regret.cumsum()
+    plot(axes, np.where(regret > 0.0, regret, np.nan), BLUE, "regret")
+    if found is not None:
+        trivial = found.widest * rounds(regret)
+        axes.plot(rounds(regret), trivial, color=GREY, linewidth=0.8, linestyle=":",
+                  label="trivial")  # fmt: skip
+        for name, colour, unmet in (
+            ("Theorem 1", RED, found.unmet1),
+            ("Theorem 3", GREEN, found.unmet3),
+        ):
+            if name in bounds:
+                plot(axes, bounds[name], colour, f"{name}, not proven" if unmet else name)
+    axes.set_yscale("log")
+    explain(axes)
+
+
+def draw_gain(axes: "Axes", beliefs: Beliefs) -> None:
+    """The surrogate information gain beside the true one."""
+    axes.set_title("Information gain, nats")
+    for values, colour, name in (
+        (beliefs.true_gain, ORANGE, "true"),
+        (beliefs.surrogate_gain, BLUE, "surrogate"),
+    ):
+        plot(axes, np.where(values > 0.0, values, np.nan), colour, name)
+    if beliefs.true_gain.any():
+        axes.set_yscale("log")
+    explain(axes)
 
 
 def draw_inclusion(axes: "Axes", seen: Diagnosis, beliefs: Beliefs) -> None:
-    """The probability that a feature matters: above the line those that do, below it the features
-    that are most often held to.
+    """The inclusion probabilities: above the line of the features that matter, below it of those
+    others that have the largest ones.
     """
     axes.set_title("Probability that a feature matters, dark is 1")
     if not seen.selects:
@@ -116,11 +157,11 @@ def draw_inclusion(axes: "Axes", seen: Diagnosis, beliefs: Beliefs) -> None:
 
 
 def draw_error(axes: "Axes", seen: Diagnosis, beliefs: Beliefs) -> None:
-    """How far the belief's mean is from the truth."""
+    """How far the posterior mean is from the true parameter."""
     plot(axes, beliefs.error, BLUE)
     axes.axhline(float(np.abs(seen.bandit.theta).sum()), color=GREY, linewidth=0.6, linestyle=":",
-                 label="length of the truth")  # fmt: skip
-    axes.set_title("l1 distance of the mean to the truth")
+                 label="l1 norm of the true parameter")  # fmt: skip
+    axes.set_title("l1 distance of the mean to the true parameter")
     axes.set_ylim(bottom=0.0)
     explain(axes)
 
@@ -129,19 +170,19 @@ def draw_cloud(axes: "Axes", seen: Diagnosis, beliefs: Beliefs) -> None:
     """The effective size, and the rounds in which the cloud was resampled."""
     plot(axes, beliefs.effective, BLUE, "effective size")
     if seen.selects:
-        plot(axes, beliefs.supports.astype(np.float64), ORANGE, "different supports")
+        plot(axes, beliefs.supports.astype(np.float64), ORANGE, "distinct supports")
     resampled = np.flatnonzero(beliefs.surviving < ALIVE * seen.particles) + 1
     if len(resampled):
         axes.plot(resampled, np.zeros(len(resampled)), "|", color=RED, label="resampled",
                   clip_on=False)  # fmt: skip
     axes.axhline(0.5 * seen.particles, color=GREY, linewidth=0.6, linestyle=":")
-    axes.set_title(f"The cloud of {seen.particles}")
+    axes.set_title(f"Effective size of {seen.particles} particles")
     axes.set_ylim(0.0, 1.02 * seen.particles)
     explain(axes)
 
 
 def draw_ratio(axes: "Axes", ratio: Floats, bound: Floats, name: str, formula: str) -> None:
-    """An information ratio against what the lemma says it is at most."""
+    """An information ratio beside the lemma's bound on it."""
     axes.set_title(f"Information ratio: {name}")
     positive = np.where(np.isfinite(ratio) & (ratio > 0.0), ratio, np.nan)  # zero has no logarithm
     if not np.isnan(positive).all():
@@ -174,7 +215,7 @@ def draw_rate(axes: "Axes", rate: Floats, beliefs: Beliefs) -> None:
 
 
 def draw_learned(axes: "Axes", seen: Diagnosis, beliefs: Beliefs) -> None:
-    """What is believed of sparsity, length and noise, over the truth."""
+    """The posterior means of sparsity, l1 norm and noise over the true values."""
     truth = seen.bandit.truth
     shown = (
         ("number of features", beliefs.features, truth["sparsity"] if seen.selects else 0, BLUE),
@@ -185,23 +226,23 @@ def draw_learned(axes: "Axes", seen: Diagnosis, beliefs: Beliefs) -> None:
         if true > 0:
             plot(axes, believed / true, colour, label)
     axes.axhline(1.0, color=GREY, linewidth=0.6, linestyle=":")
-    axes.set_title("Believed over true")
+    axes.set_title("Posterior mean over true value")
     axes.set_yscale("log")
     explain(axes)
 
 
 def draw_expectation(axes: "Axes", seen: Diagnosis) -> None:
-    """The regret that a policy without posterior feared, if it says so, beside the true one."""
+    """The regret of each round, and the policy's upper bound on it if it has one."""
     plot(axes, seen.trace.regret, PALE, "true")
-    if not np.isnan(seen.paid).all():
-        plot(axes, seen.paid, BLUE, "feared")
+    if not np.isnan(seen.surrogate_regret).all():
+        plot(axes, seen.surrogate_regret, BLUE, "upper bound of the policy")
     axes.set_title("Regret of a round")
     axes.set_yscale("symlog")
     explain(axes)
 
 
 def draw_choices(axes: "Axes", seen: Diagnosis) -> None:
-    """What was played, the best action on top of the list."""
+    """The rank of the actions played, the best one on top."""
     ranks = np.argsort(np.argsort(seen.bandit.gaps, kind="stable"), kind="stable") + 1
     played = ranks[seen.trace.chosen].astype(np.float64)
     axes.plot(rounds(played), played, ".", color=BLUE, markersize=2.0)
@@ -211,7 +252,9 @@ def draw_choices(axes: "Axes", seen: Diagnosis) -> None:
 
 
 def draw_probability(axes: "Axes", seen: Diagnosis) -> None:
-    """How sure the policy was of its choice."""
-    axes.plot(rounds(seen.paid), seen.trace.probability, ".", color=BLUE, markersize=2.0)
+    """The probability with which the action was drawn."""
+    axes.plot(
+        rounds(seen.surrogate_regret), seen.trace.probability, ".", color=BLUE, markersize=2.0
+    )
     axes.set_title("Probability of the action played")
     axes.set_ylim(-0.02, 1.02)

@@ -1,0 +1,33 @@
+"""The problems that the theorems are about, and the units in which a user's problem is one."""
+
+from soids.arrays import as_count, as_number
+
+WIDEST_GAP = 2.0  # rewards lie in [-1, 1]
+
+
+def reward_unit(radius: float, size: float, noise: float) -> float:
+    """The number by which rewards are divided, and bounds multiplied, for the theorems to apply.
+
+    With ``|theta|_1 <= radius``, actions of entries up to ``size`` and noise that is
+    ``noise``-sub-Gaussian, rewards over this unit and actions over their size are as assumed, and
+    C_min is that of the actions over their size.
+
+    >>> reward_unit(radius=10.0, size=1.0, noise=1.0)
+    10.0
+    """
+    as_number(radius, "radius", 0.0, strict=True)
+    as_number(size, "size", 0.0, strict=True)
+    as_number(noise, "noise", 0.0)
+    return max(radius * size, noise)
+
+
+def require(dimension: int, sparsity: int, horizon: int = 1, c_min: float | None = None) -> None:
+    """Refuse what is no problem of the kind, with a message that names the argument."""
+    as_number(as_count(dimension, "dimension"), "dimension")  # the latter for the upper limit
+    as_count(sparsity, "sparsity", 1, dimension)
+    as_number(as_count(horizon, "horizon"), "horizon")
+    if c_min is not None and as_number(c_min, "c_min", 0.0, strict=True) > 1.0:
+        raise ValueError(
+            f"c_min must be at most 1, the best that actions in [-1, 1]^d allow, got {c_min:g}: "
+            "divide the actions by their largest entry first"
+        )
