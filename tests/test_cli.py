@@ -88,7 +88,7 @@ def test_the_full_reproduction_plays_the_langevin_steps_beside_figure_1(monkeypa
     assert played == [
         ("figure1", None),
         ("figure1", None),
-        ("langevin", None),
+        ("langevin_steps", None),
         ("figure1", tmp_path),
-        ("langevin", tmp_path / "langevin"),
+        ("langevin_steps", tmp_path / "langevin_steps"),
     ]

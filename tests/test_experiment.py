@@ -266,7 +266,7 @@ x = "alpha"
 
 [[figure]]
 name = "slow"
-policies = ["Late"]
+policies = ["Late", "SOIDS"]
 """
 )
 

@@ -37,6 +37,12 @@ def test_the_first_figure_is_the_papers(figure1):
     assert figure1.seeds == tuple(range(10))
 
 
+def test_the_theorems_have_a_figure_with_full_only(figure1):
+    assert [figure.name for figure in figure1.figures] == ["", "beyond", "theorems"]
+    short = read_experiment(shipped()["figure1"])
+    assert [figure.name for figure in short.figures] == ["", "beyond"]
+
+
 def test_the_instances_are_the_papers(drawn):
     problem, bandit, _ = drawn
     d = problem.settings["dimension"]
@@ -100,7 +106,7 @@ def rows(name):
 
 
 @pytest.mark.filterwarnings("ignore:rate .* without the theorem")
-@pytest.mark.parametrize("name", ["figure1", "rates", "priors", "langevin"])
+@pytest.mark.parametrize("name", ["figure1", "rates", "priors", "langevin_steps"])
 def test_rows_with_the_name_of_a_theorem_or_of_the_paper_are_presets_or_say_what_differs(name):
     for player, policy in rows(name):
         label = player.label
@@ -136,7 +142,7 @@ def test_all_of_a_figure_have_the_same_prior_and_knowledge(name):
 
 
 def test_the_langevin_steps_are_those_of_the_caption(figure1):
-    experiment = read_experiment(shipped()["langevin"])
+    experiment = read_experiment(shipped()["langevin_steps"])
     (figure,) = experiment.figures
     assert figure.x == "steps"
     for players, most in zip(experiment.players, (1000, 100), strict=True):
