@@ -75,3 +75,20 @@ def test_the_module_is_the_command():
         [sys.executable, "-m", "soids", "--help"], capture_output=True, text=True, check=True
     )
     assert "reproduce" in answer.stdout
+
+
+def test_the_full_reproduction_plays_the_langevin_steps_beside_figure_1(monkeypatch, tmp_path):
+    played = []
+    module = sys.modules["soids.cli.reproduce"]  # the package has a command of this name
+    monkeypatch.setattr(
+        module, "carry_out", lambda path, asked: played.append((path.stem, asked.out))
+    )
+    for flags in ([], ["--full"], ["--full", "--out", str(tmp_path)]):
+        assert told("reproduce", "figure1", *flags).exit_code == 0
+    assert played == [
+        ("figure1", None),
+        ("figure1", None),
+        ("langevin_steps", None),
+        ("figure1", tmp_path),
+        ("langevin_steps", tmp_path / "langevin_steps"),
+    ]

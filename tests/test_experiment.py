@@ -1,6 +1,7 @@
 """Experiments as data: what a file asks for, and one clear line about what is wrong with it."""
 
 import textwrap
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,7 @@ def test_settings_that_are_nearly_equal_keep_their_labels_apart(read):
 def test_seeds_may_be_listed_and_horizons_swept(read):
     experiment = read(FILE.replace("seeds = 2", "seeds = [5, 3]").replace("= 50\n", "= [10, 20]\n"))
     assert experiment.seeds == (5, 3)
+    assert read(FILE.replace("seeds = 2", "seeds = { from = 7, to = 9 }")).seeds == (7, 8, 9)
     titles = [problem.title for problem in experiment.problems]
     assert titles[:2] == ["dimension = 20, horizon = 10", "dimension = 40, horizon = 10"]
 
@@ -123,6 +125,9 @@ def test_several_bandits_are_told_apart_by_title_or_family(read):
         ("seeds = 2", "seeds = 0", "seeds must be"),
         ("seeds = 2", "seeds = [1, 1]", "without repetition, got \\[1, 1\\]"),
         ("seeds = 2", "seeds = []", "without repetition"),
+        ("seeds = 2", "seeds = { from = 3, to = 2 }", "seeds.to must be"),
+        ("seeds = 2", "seeds = { from = 3 }", "two.toml: to is missing"),
+        ("seeds = 2", "seeds = { from = 3, till = 4 }", "seeds has the keys from, to, got 'till'"),
         ("seeds = 2", "seeds = 2\nhorizn = 3", "got 'horizn': did you mean 'horizon'"),
         ("horizon = 50", "horizon = 0", "horizon must be"),
         ("horizon = 50", "horizon = []", "a sweep must hold at least one value"),
@@ -261,7 +266,7 @@ x = "alpha"
 
 [[figure]]
 name = "slow"
-policies = ["Late"]
+policies = ["Late", "SOIDS"]
 """
 )
 
@@ -300,6 +305,19 @@ def test_a_sweep_of_which_every_policy_is_slow_comes_with_full(read):
 def test_what_is_slow_is_checked_in_any_case(read):
     with pytest.raises(ValueError, match=r"policies\.Late: policy is missing"):
         read(FILE.replace('{ policy = "uniform", slow', "{ slow"))
+
+
+def test_the_example_of_the_documentation_can_be_played(monkeypatch, tmp_path):
+    page = Path(__file__).parents[1] / "docs" / "running.md"
+    example = page.read_text(encoding="utf-8").partition("```toml")[2].partition("```")[0]
+    (tmp_path / "my_policies.py").write_text(
+        "from soids import SOIDS\n"
+        "class Mine(SOIDS):\n"
+        "    def __init__(self, dimension, strength): super().__init__(dimension)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for flags in ({}, {"quick": True}, {"full": True}):
+        parse_experiment(tomllib.loads(example), "example", **flags).check()
 
 
 def test_no_policy_at_all_is_refused():

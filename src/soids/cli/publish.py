@@ -112,6 +112,7 @@ def shown(part: Part) -> Table:
         title=f"{escape(part.figure.title)}\nmean regret ± standard error \\[worst seed]",
         caption=escape(" ".join([part.figure.caption, remark]).strip()),
         box=box.SIMPLE,
+        caption_justify="left",
         pad_edge=False,
     )
     heads, rows = tables.grid(panels)

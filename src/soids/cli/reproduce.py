@@ -23,8 +23,8 @@ def figure1(asked: Asked) -> None:
     """
     carry_out(shipped()["figure1"], asked)
     if asked.full:
-        beside = None if asked.out is None else asked.out / "langevin"
-        carry_out(shipped()["langevin"], replace(asked, out=beside))
+        beside = None if asked.out is None else asked.out / "langevin_steps"
+        carry_out(shipped()["langevin_steps"], replace(asked, out=beside))
 
 
 @reproduce.command()

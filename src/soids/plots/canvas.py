@@ -43,7 +43,7 @@ STYLE: dict[str, Any] = {
     "grid.linewidth": 0.7,
     "legend.frameon": False,
     "legend.fontsize": 8.5,
-    "legend.handlelength": 2.6,
+    "legend.handlelength": 3.2,
     "pdf.fonttype": 42,  # TrueType: text stays text
     "text.color": INK,
     "text.parse_math": False,  # a dollar in a label is a dollar
@@ -149,7 +149,7 @@ def head(figure: "Figure", title: str, note: str, caption: str = "") -> None:
     """What the figure is, and what its lines are, above all axes; a caption below them."""
     width, height = figure.get_size_inches()
     foot = textwrap.wrap(caption, int(width * CAPTION_LETTERS))
-    bottom = 0.1 + 0.15 * len(foot) if foot else 0.0
+    bottom = 0.25 + 0.15 * len(foot) if foot else 0.0  # inches
     height += bottom
     figure.set_size_inches(width, height)
     below = 0.1
@@ -160,7 +160,7 @@ def head(figure: "Figure", title: str, note: str, caption: str = "") -> None:
             )
             below += points / 50.0
     for place, line in enumerate(foot):
-        figure.text(0.1 / width, (bottom - 0.15 * place) / height, line, size=8.0, va="top")
+        figure.text(0.1 / width, (bottom - 0.1 - 0.15 * place) / height, line, size=8.0, va="top")
     engine: Any = figure.get_layout_engine()
     engine.set(rect=(0.0, bottom / height, 1.0, 1.0 - (below + bottom) / height))
 
@@ -173,11 +173,20 @@ def legend(figure: "Figure", entries: list[tuple[str, Look]], note: str) -> None
         Line2D([], [], color=look.colour, dashes=look.dash or (None, None), lw=2.0)
         for _, look in entries
     ]
-    labels = [textwrap.fill(label, 30) for label, _ in entries]
+    labels = [wrapped(label) for label, _ in entries]
     figure.legend(
         handles, labels, loc="outside right center", title=note, title_fontsize=8,
         alignment="left",
     )  # fmt: skip
+
+
+def wrapped(label: str) -> str:
+    """A label in lines, none of which begins or ends with an equals sign.
+
+    >>> wrapped("SOIDS, spike_slab(spread = 0.25)")
+    'SOIDS,\\nspike_slab(spread = 0.25)'
+    """
+    return textwrap.fill(label.replace(" = ", "\0=\0"), 30).replace("\0", " ")
 
 
 def save(figure: "Figure", stem: str | os.PathLike[str]) -> list[Path]:

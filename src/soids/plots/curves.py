@@ -81,6 +81,7 @@ def scales_of(panels: list[Panel], scale: str) -> list[str]:
 def draw_panel(axes: "Axes", panel: Panel, known: dict[str, Look], scale: str) -> None:
     """All policies on one problem; the first in the file lies on top."""
     found = curves(panel)
+    pale = min(0.15, 0.9 / len(found))  # many bands on top of each other
     for policy, curve in found.items():
         depth = list(known).index(policy)
         look, above = known[policy], 3.0 - 0.01 * depth
@@ -89,7 +90,7 @@ def draw_panel(axes: "Axes", panel: Panel, known: dict[str, Look], scale: str) -
             floor = TINY if scale == "log" else -math.inf
             axes.fill_between(
                 curve.rounds, np.maximum(low, floor), curve.mean + curve.sd,
-                color=look.colour, alpha=0.15, lw=0, zorder=above - 1.0,
+                color=look.colour, alpha=pale, lw=0, zorder=above - 1.0,
             )  # fmt: skip
         axes.plot(
             curve.rounds, curve.mean, color=look.colour, lw=WIDE if depth == 0 else THIN,

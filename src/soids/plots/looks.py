@@ -6,6 +6,7 @@ from typing import NamedTuple
 # Of Okabe and Ito (2008), which people of every colour vision can tell apart; their yellow is too
 # pale for a line, and their second blue would pass for a lighter first.
 HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#4d4d4d", "#8c564b")
+MORE = ("#999933", "#882255")  # olive and wine, of Tol (2021), for figures with many families
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 1.5), (1.5, 1.2), (7, 1.5, 1.5, 1.5), (3, 1))
 
 
@@ -29,11 +30,11 @@ def looks(policies: Iterable[str], among: Iterable[str] = ()) -> dict[str, Look]
     families: dict[str, list[str]] = {family_of(policy): [] for policy in among}
     for policy in policies:
         families.setdefault(family_of(policy), []).append(policy)
-    found = {}
+    found, hues = {}, HUES + MORE
     for place, members in enumerate(families.values()):
         for rank, policy in enumerate(members):
-            hue = HUES[place % len(HUES)]
-            turn = place // len(HUES) + rank  # hues that return have another dash
+            hue = hues[place % len(hues)]
+            turn = place // len(hues) + rank  # hues that return have another dash
             found[policy] = Look(
                 lighter(hue, 0.6 * rank / len(members)), DASHES[turn % len(DASHES)]
             )

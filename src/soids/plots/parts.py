@@ -1,7 +1,7 @@
 """A figure of an experiment as its file asks for it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from soids.plots.curves import draw_curves
 from soids.plots.sweep import draw_sweep
@@ -16,16 +16,15 @@ if TYPE_CHECKING:
 def draw_part(part: Part, parts: Sequence[Part]) -> "Figure":
     """One of the figures of an experiment; a policy has the same hue in all of them."""
     figure, panels = part.figure, part.panels
-    listed = policies_of(panels) if figure.policies else []
+    words: dict[str, Any] = {
+        "caption": figure.caption,
+        "listed": policies_of(panels) if figure.policies else [],
+        "among": policies_in(parts),
+    }
     if figure.x == ROUND:
-        return draw_curves(
-            panels, figure.title, caption=figure.caption, scale=figure.scale, listed=listed,
-            among=policies_in(parts),
-        )  # fmt: skip
-    return draw_sweep(
-        panels, figure.x, figure.title, figure.bounds, caption=figure.caption, listed=listed,
-        among=policies_in(parts),
-    )  # fmt: skip
+        return draw_curves(panels, figure.title, scale=figure.scale, **words)
+    own = all(figure.x in panel.problem for panel in part.problems)  # of the bandit
+    return draw_sweep(panels, figure.x, figure.title, figure.bounds, slopes=own, **words)
 
 
 def policies_in(parts: Sequence[Part]) -> list[str]:

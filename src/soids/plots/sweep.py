@@ -39,14 +39,16 @@ def draw_sweep(
     title: str = "",
     bounds: bool = False,
     *,
+    slopes: bool = True,
     caption: str = "",
     listed: Sequence[str] = (),
     among: Sequence[str] = (),
 ) -> "Figure":
     """Regret at the horizon against a setting that was swept, both logarithmic.
 
-    Bars are 95 % intervals of the mean, and beside the end of each line stands its slope. A policy
-    that does not have the setting is a level line with its interval. With ``bounds`` the paper's
+    Bars are 95 % intervals of the mean, and beside the end of each line stands its slope, if
+    ``slopes`` are asked for. A policy that does not have the setting is a level line with its
+    interval. With ``bounds`` the paper's
     rates are drawn, the smallest multiples that lie nowhere below the first policy.
     """
     panels = played(panels)
@@ -69,9 +71,11 @@ def draw_sweep(
                 axes.set_ylabel("regret at the horizon")
         align_logs(grid.flat)
         for axes, lines in zip(grid.flat, groups.values(), strict=False):
-            label_slopes(axes, lines, known)
+            mark_values(axes, lines)
+            if slopes:
+                label_slopes(axes, lines, known)
         note = spread_in_words("Mean and its 95 % interval", panels)
-        if any(not math.isnan(line.slope) for lines in groups.values() for line in lines):
+        if slopes:
             note += " Numbers: slopes of log regret and their intervals."
         if bounds:
             first = reference_of(panels)
@@ -92,8 +96,12 @@ def draw_group(axes: "Axes", lines: list[Series], known: dict[str, Look]) -> Non
     axes.set(xscale="log", yscale=scale)
     if scale == "log":
         axes.set_ylim(*sweep_limits(lines))
-    values = sorted({float(value) for line in lines for value in line.values})
     number_ticks(axes)
+
+
+def mark_values(axes: "Axes", lines: list[Series]) -> None:
+    """A tick at every value that was played."""
+    values = sorted({float(value) for line in lines for value in line.values})
     axes.set_xticks(values, [f"{value:,.9g}" for value in values])
     axes.minorticks_off()
 

@@ -50,7 +50,7 @@ def figures_of(
     everyone: Sequence[Sequence[Player]],
     late: Collection[str],
 ) -> tuple[Figure, ...]:
-    """All figures, checked, but those of which nothing is played without the late entries."""
+    """All figures, checked, but those that need the late entries, which are not played."""
     players = [player for found in everyone for player in found]
     entries = list(dict.fromkeys(player.entry for player in players))
     figures = parse_figures(blocks, title, entries)
@@ -143,8 +143,10 @@ def check_x(figure: Figure, problems: Sequence[Problem], players: Sequence[Playe
 
 
 def has_content(figure: Figure, problems: Sequence[Problem], players: Sequence[Player]) -> bool:
-    """Whether there is anything to draw, with these players only."""
+    """Whether a figure is drawn with these players only: its first policy must be among them."""
     shown = figure.among(players)
+    if figure.policies and not any(player.entry == figure.policies[0] for player in shown):
+        return False
     if sweeps_policies(figure, problems):
         return any(figure.x in player.settings for player in shown)
     return bool(shown)

@@ -1,0 +1,163 @@
+"""What the shipped figures say of themselves is what is played."""
+
+import numpy as np
+import pytest
+
+from soids.cli.whereabouts import shipped
+from soids.evidence import Evidence
+from soids.policies.posterior import PosteriorPolicy
+from soids.policies.soids import SOIDS
+from soids.posteriors import Langevin, Relaxed
+from soids.simulation.experiment import read_experiment
+
+PAPER = ("SOIDS, exact sampler", "SOIDS, Langevin sampler", "OTCS", "ESTC", "LinUCB")
+UNCOVERED = "covered by no theorem"
+SIZES = (20, 40, 100)
+
+
+@pytest.fixture(scope="module")
+def figure1():
+    return read_experiment(shipped()["figure1"], full=True)
+
+
+@pytest.fixture(scope="module", params=range(3), ids=lambda place: f"d={SIZES[place]}")
+def drawn(request, figure1):
+    """A problem of figure 1, its bandit, and the policies of the first figure."""
+    problem = figure1.problems[request.param]
+    bandit = problem.make(0)
+    shown = figure1.figures[0].among(figure1.players[request.param])
+    return problem, bandit, {one.label: one.make(bandit, problem.horizon) for one in shown}
+
+
+def test_the_first_figure_is_the_papers(figure1):
+    first = figure1.figures[0]
+    assert (first.policies, first.x, first.scale) == (PAPER, "round", "linear")
+    assert [problem.settings["dimension"] for problem in figure1.problems] == list(SIZES)
+    assert {(problem.family, problem.horizon) for problem in figure1.problems} == {("paper", 1000)}
+    assert figure1.seeds == tuple(range(10))
+
+
+def test_the_theorems_have_a_figure_with_full_only(figure1):
+    assert [figure.name for figure in figure1.figures] == ["", "beyond", "theorems"]
+    short = read_experiment(shipped()["figure1"])
+    assert [figure.name for figure in short.figures] == ["", "beyond"]
+
+
+def test_the_instances_are_the_papers(drawn):
+    problem, bandit, _ = drawn
+    d = problem.settings["dimension"]
+    assert bandit.theta.tolist() == [100.0 / d] * (d // 10) + [0.0] * (d - d // 10)
+    assert bandit.noise == 1.0
+    assert bandit.actions.shape == (200, d)
+    assert np.abs(bandit.actions).max() <= 1.0
+    assert np.abs(bandit.actions).mean() == pytest.approx(0.5, abs=0.02)
+    assert not np.array_equal(problem.make(1).actions, bandit.actions)
+
+
+@pytest.mark.parametrize("label", PAPER[:2])
+def test_soids_has_the_papers_settings(drawn, label):
+    problem, _, policies = drawn
+    d, policy = problem.settings["dimension"], policies[label]
+    assert type(policy) is SOIDS
+    assert (policy.eta, policy.rate, policy.gain) == (0.5, "experiment", "full")
+    model = policy.model
+    assert isinstance(model, Langevin if "Langevin" in label else Relaxed)
+    assert model.sparsity / d == 0.1  # beta
+    relaxed = model.relaxed if isinstance(model, Langevin) else model
+    assert relaxed.scales(Evidence.empty(d)) == pytest.approx((10.0, 0.1))  # rho_1, rho_0
+
+
+def test_the_baselines_have_the_papers_settings(drawn):
+    problem, bandit, policies = drawn
+    d = problem.settings["dimension"]
+    otcs, estc, linucb = (policies[label] for label in PAPER[2:])
+    assert otcs.power() == 0.5
+    assert estc.plan == {20: 50, 40: 100, 100: 100}[d]
+    assert linucb.alpha is None
+    for policy in (otcs, linucb):
+        assert policy.norm == pytest.approx(np.linalg.norm(bandit.theta))
+    assert otcs.radius == pytest.approx(10.0)
+
+
+def test_the_caption_gives_the_values_that_are_ours(figure1, drawn):
+    *_, policies = drawn
+    caption = figure1.figures[0].caption
+    exact, langevin, otcs, _, linucb = (policies[label] for label in PAPER)
+    assert exact.particles == langevin.particles == otcs.particles
+    assert f"SOIDS has {exact.particles} particles." in caption
+    assert f"with {otcs.particles} particles" in caption
+    model = langevin.model
+    assert f"takes {model.steps} steps a round, of {model.step:g} over the largest" in caption
+    assert not model.adapts
+    assert "are not adapted" in caption
+    assert (otcs.delta, otcs.ridge) == (linucb.delta, linucb.ridge)
+    assert f"delta = {linucb.delta:g} and ridge {linucb.ridge:g}" in caption
+    assert f"as eta = 1/{1 / otcs.power():g} needs (here the bound is R = 10)" in caption
+    assert otcs.radius == pytest.approx(10.0)
+
+
+def rows(name):
+    """Every row of a shipped experiment, with its policy."""
+    experiment = read_experiment(shipped()[name], full=True)
+    for problem, players in zip(experiment.problems, experiment.players, strict=True):
+        bandit = problem.make(experiment.seeds[0])
+        for player in players:
+            yield player, player.make(bandit, problem.horizon)
+
+
+@pytest.mark.filterwarnings("ignore:rate .* without the theorem")
+@pytest.mark.parametrize("name", ["figure1", "rates", "priors", "langevin_steps"])
+def test_rows_with_the_name_of_a_theorem_or_of_the_paper_are_presets_or_say_what_differs(name):
+    for player, policy in rows(name):
+        label = player.label
+        assert label != "SOIDS"
+        if not isinstance(policy, PosteriorPolicy):
+            continue
+        preset = "_" in player.policy and player.policy.startswith("soids_")
+        by_theorem = isinstance(policy.rate, str) and policy.rate.startswith("theorem")
+        assert by_theorem == ("theorem" in label.replace("theory", ""))
+        assert (by_theorem and not preset) == (UNCOVERED in label)
+        if policy.rate == "experiment" and not preset:
+            assert "theory's prior" in label or "subset" in label
+        if policy.posterior == "spike_slab(spread = 0.25)":
+            assert policy.posterior in label
+        assert ("Shannon gain" in label) == (policy.gain == "shannon")
+
+
+@pytest.mark.parametrize("name", ["equal_knowledge", "equal_knowledge_hard"])
+def test_all_of_a_figure_have_the_same_prior_and_knowledge(name):
+    experiment = read_experiment(shipped()[name])
+    assert experiment.seeds == tuple(range(60000, 60100))
+    built = list(rows(name))
+    assert len(experiment.figures) == 2
+    for figure in experiment.figures:
+        found = [(player, policy) for player, policy in built if figure.shows(player)]
+        assert {player.told for player, _ in found} == {("sparsity", "radius", "noise")}
+        assert len({policy.posterior for _, policy in found}) == 1
+        assert {player.policy for player, _ in found} == {"soids", "fgts", "thompson", "sparse_ids"}
+        assert figure.policies[0].startswith("SOIDS")
+        for player, policy in found:
+            default = type(policy)(policy.dimension).gain
+            assert policy.gain == ("shannon" if "Shannon gain" in player.label else default)
+
+
+def test_the_langevin_steps_are_those_of_the_caption(figure1):
+    experiment = read_experiment(shipped()["langevin_steps"])
+    (figure,) = experiment.figures
+    assert figure.x == "steps"
+    for players, most in zip(experiment.players, (1000, 100), strict=True):
+        steps = [25, 50, 100, 250, 1000]
+        for adapts in (False, True):
+            played = [
+                player.settings["steps"]
+                for player in players
+                if "steps" in player.settings and player.settings.get("adapts", False) == adapts
+            ]
+            assert played == [number for number in steps if number <= most]
+        assert [player.label for player in players if "steps" not in player.settings] == [
+            "exact sampler"
+        ]
+    assert f"At d = 100 at most {most} steps" in figure.caption
+    langevin = next(p for p in figure1.players[0] if p.label == "SOIDS, Langevin sampler")
+    bandit = figure1.problems[0].make(0)
+    assert f"Figure 1 has {langevin.make(bandit, 1000).model.steps} and" in figure.caption
