@@ -32,8 +32,7 @@ from soids.cli.whereabouts import SHIPPED, played_experiment, shipped
 from soids.simulation import tables
 from soids.simulation.comparison import compare, reference_of, summarise
 from soids.simulation.experiment import Experiment
-from soids.simulation.figures import ROUND
-from soids.simulation.panels import Panel, gather, parts_of, versions_of
+from soids.simulation.panels import Panel, gather, versions_of
 from soids.simulation.provenance import fingerprint, versions
 from soids.simulation.store import Store
 
@@ -80,7 +79,8 @@ def of_experiment(
 ) -> None:
     """Store the regrets in FOLDER, where soids run or soids reproduce has put its results.
 
-    If the first figure of the experiment shows regret against a setting, that is what is stored.
+    If the first figure of the experiment shows regret against a setting of the bandit, that is what
+    is stored.
     """
     experiment = played_experiment(folder)
     store = Store(folder / "trials")
@@ -104,9 +104,9 @@ def of_experiment(
         "versions": spoken(versions_of(panels)),
     }
     name = name or experiment.name.replace("/", "_")
-    first = parts_of(experiment, panels)[0]
-    if first.figure.x != ROUND:
-        keep(name, origin, swept(first.panels, first.figure.x))
+    setting = experiment.figures[0].x
+    if setting in panels[0].problem:
+        keep(name, origin, swept(panels, setting))
     else:
         reference = reference or reference_of(panels)
         keep(name, {**origin, "reference": reference}, tidy(panels, reference))

@@ -5,12 +5,14 @@ import shutil
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from numba import config
 
 import pages
 import record
 import stored
 from layouts import as_markdown
+from soids.cli import main
 from soids.simulation.panels import Panel, Runs
 from write import write
 
@@ -348,3 +350,42 @@ EXAMPLES = [
 def test_an_example_prints_what_the_page_says(code, printed, capsys):
     exec(compile(code, "example", "exec"), {})
     assert capsys.readouterr().out.split() == printed.split()
+
+
+SWEPT = """
+horizon = 4
+seeds = 2
+[bandit]
+family = "paper"
+dimension = [20, 30]
+[policies]
+uniform = { policy = "uniform" }
+LinUCB = { policy = "linucb", alpha = [1.0, 3.0] }
+[figure]
+x = "%s"
+policies = ["uniform", "LinUCB"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("x", "columns", "labels"),
+    [
+        ("alpha", record.TIDY, {"uniform", "LinUCB, alpha = 1", "LinUCB, alpha = 3"}),
+        ("dimension", ("policy", "dimension", "mean"), {"uniform", "LinUCB, alpha = 1"}),
+    ],
+)
+def test_only_a_sweep_of_the_bandit_is_stored_as_one(x, columns, labels, tmp_path, monkeypatch):
+    (tmp_path / "swept.toml").write_text(SWEPT % x)
+    asked = ["run", str(tmp_path / "swept.toml"), "--out", str(tmp_path / "out"), "--workers", "1"]
+    assert CliRunner().invoke(main, asked).exit_code == 0
+    kept = []
+    monkeypatch.setattr(record, "commit", lambda: "0" * 40)
+    monkeypatch.setattr(record, "keep", lambda *what: kept.append(what))
+    arguments = ["experiment", str(tmp_path / "out"), "--command", "soids run swept.toml"]
+    assert CliRunner().invoke(record.record, arguments).exit_code == 0
+    ((name, origin, body),) = kept
+    assert name == "swept"
+    table = stored.Stored(name, {}, body)
+    assert tuple(table.columns)[: len(columns)] == columns
+    assert labels <= {row["policy"] for row in table.rows}
+    assert origin.get("reference", "uniform") == "uniform"

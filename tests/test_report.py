@@ -172,6 +172,8 @@ def test_a_listed_order_is_kept_and_any_other_is_by_regret():
 
 
 def test_a_policy_without_the_setting_is_drawn_level():
+    assert "A level line with its band" in Page(several()).text
+    assert "A level line" not in Page(rendered(random_panels(), x="dimension")).text
     sweeps = numbers(several(), 1)["sweeps"]
     assert [sweep["title"] for sweep in sweeps] == ["dimension = 20", "dimension = 40"]
     for sweep in sweeps:
