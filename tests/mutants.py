@@ -28,10 +28,11 @@ JUDGES = {
     "baseline": (
         "test_ridge.py", "test_lasso.py", "test_empirical_bayes.py", "test_popart.py",
         "test_conversion.py", "test_confidence.py", "test_committing.py", "test_estimation.py",
-        "test_linear.py", "test_theory.py", "test_conditions.py", "test_designs.py",
-        "test_otcs.py", "test_forecaster.py", "test_kernels_langevin.py", "test_langevin.py",
-        "test_smc.py",
+        "test_linear.py", "test_theory.py", "test_theory_proofs.py", "test_conditions.py",
+        "test_designs.py", "test_otcs.py", "test_forecaster.py", "test_kernels_langevin.py",
+        "test_langevin.py", "test_smc.py",
     ),
+    "diagnosis": ("test_diagnosis.py", "test_guarantees.py", "test_losses.py"),
     "harness": (
         "test_store.py", "test_experiment.py", "test_comparison.py", "test_bandits.py",
         "test_play.py", "test_panels.py", "test_worker.py", "test_engines.py", "test_run.py",

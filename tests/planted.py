@@ -424,4 +424,32 @@ BUGS = (
         "1.0",
         kind="harness",
     ),
+    Bug(
+        "true information gain about the posterior mean",
+        "simulation/diagnosis.py",
+        "(rewards - self.bandit.means) ** 2",
+        "(rewards - weights @ rewards) ** 2",
+        kind="diagnosis",
+    ),
+    Bug(
+        "ratios of the last round count",
+        "simulation/guarantees.py",
+        "np.cumsum(square) - square",
+        "np.cumsum(square)",
+        kind="diagnosis",
+    ),
+    Bug(
+        "assumed units are not checked",
+        "simulation/guarantees.py",
+        "terms.unit < largest * (1.0 - ROUNDING)",
+        "terms.unit < terms.radius * 0.0",
+        kind="diagnosis",
+    ),
+    Bug(
+        "only bad actions explore",
+        "simulation/diagnosis.py",
+        "means[decision.index] < means.max()",
+        "means[decision.index] < means.mean()",
+        kind="diagnosis",
+    ),
 )

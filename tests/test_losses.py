@@ -58,10 +58,12 @@ def test_the_parts_as_counted_by_hand():
 
 
 def test_a_round_explores_if_another_action_seemed_better():
-    policy = SOIDS(4)
-    seen = diagnose(BANDIT, policy, 40, seed=1)
-    belief = policy.memory.belief
-    means = belief.particles().weights @ belief.rewards_on(policy.ledger.menu)
-    assert seen.beliefs.exploring[-1] == (seen.trace.chosen[-1] != means.argmax())
-    assert seen.beliefs.exploring.any()
-    assert not seen.beliefs.exploring.all()
+    explored = []
+    for horizon in range(1, 31):  # shorter trials are the beginnings of longer ones
+        policy = FGTS(4, noise=4.0)
+        seen = diagnose(BANDIT, policy, horizon, seed=1)
+        belief = policy.memory.belief
+        means = belief.particles().weights @ belief.rewards_on(policy.ledger.menu)
+        explored.append(bool(seen.trace.chosen[-1] != means.argmax()))
+        assert seen.beliefs.exploring[-1] == explored[-1]
+    assert 0 < sum(explored) < len(explored)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 BLUE, RED, GREEN, _, ORANGE, GREY, _ = HUES
 MOST = 20  # features in a figure
 PALE = "#d9d9d9"
+ROUNDING = 1e-12  # a ratio below this share of the largest one is zero but for rounding
 TINTS = {"data-rich": GREEN, "data-poor": ORANGE, "cap": RED}
 
 
@@ -184,7 +185,8 @@ def draw_cloud(axes: "Axes", seen: Diagnosis, beliefs: Beliefs) -> None:
 def draw_ratio(axes: "Axes", ratio: Floats, bound: Floats, name: str, formula: str) -> None:
     """An information ratio beside the lemma's bound on it."""
     axes.set_title(f"Information ratio: {name}")
-    positive = np.where(np.isfinite(ratio) & (ratio > 0.0), ratio, np.nan)  # zero has no logarithm
+    finite = np.where(np.isfinite(ratio), ratio, 0.0)
+    positive = np.where(finite > ROUNDING * finite.max(), finite, np.nan)  # the rest is zero
     if not np.isnan(positive).all():
         axes.set_yscale("log")
     plot(axes, positive, BLUE, name)
