@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -264,6 +265,22 @@ def test_several_figures_are_files_of_their_own_and_one_report(file, tmp_path):
     assert ("LinUCB, alpha = 3", "SOIDS") in pairs
     answer = CliRunner().invoke(main, ["table", str(out)])
     assert answer.output.index("**All \\| of it**") < answer.output.index("**Radii**")
+
+
+def test_workers_that_are_replaced_are_not_mentioned(tmp_path, monkeypatch):
+    run = sys.modules["soids.cli.run"]  # the package has a command of this name
+    play = run.on_processes
+
+    def growing(trials, post, workers):
+        warnings.warn("A worker was restarted while some jobs were given", stacklevel=2)
+        yield from play(trials, post, workers)
+
+    monkeypatch.setattr(run, "on_processes", growing)
+    (tmp_path / "tiny.toml").write_text(TINY)
+    asked = ["run", str(tmp_path / "tiny.toml"), "--out", str(tmp_path / "out"), "--workers", "1"]
+    answer = CliRunner().invoke(main, asked)
+    assert answer.exit_code == 0, answer.exception
+    assert "restarted" not in answer.output
 
 
 def test_the_list_names_what_there_is():

@@ -10,8 +10,9 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -221,6 +222,7 @@ def play_missing(
     with tempfile.TemporaryDirectory() as scratch:
         board = Board(Path(scratch) / "board", len(missing))
         with (
+            restarts_unmentioned(),
             Progress(missing, board, console) as progress,
             closing(asked.play(missing, Post(beside, board))) as played,
         ):
@@ -233,6 +235,14 @@ def play_missing(
                     progress.done(trial, float(outcome.trace.regret.sum()))
     order = {trial: place for place, trial in enumerate(trials)}
     return dict(sorted(failures.items(), key=lambda one: (one[0].player.label, order[one[0]])))
+
+
+@contextmanager
+def restarts_unmentioned() -> Iterator[None]:
+    """Silence loky where it replaces a worker that has grown: compiling takes memory, once."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "A worker was restarted", UserWarning)
+        yield
 
 
 def write_failures(failures: dict[Trial, Failure], folder: Path) -> None:
