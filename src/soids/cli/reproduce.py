@@ -16,10 +16,10 @@ def reproduce() -> None:
 @reproduce.command()
 @options
 def figure1(asked: Asked) -> None:
-    """The paper's algorithms on its three instances, and what we add: some 3 minutes on two cores.
+    """The paper's algorithms on its three instances, and what we add: some 4 minutes on two cores.
 
     With --full also the algorithms that the theorems cover, and regret against the number of
-    Langevin steps (in a folder of its own): half an hour.
+    Langevin steps (in a folder of its own): some 20 minutes.
     """
     carry_out(shipped()["figure1"], asked)
     if asked.full:
