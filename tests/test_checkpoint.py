@@ -23,6 +23,11 @@ ACTIONS = np.random.default_rng(0).uniform(-1, 1, (6, 3))
 MENUS = [ACTIONS, ACTIONS[:4], -ACTIONS]
 
 
+def menus_for(policy):
+    """Several sets of actions, or one for a policy that refuses others."""
+    return [ACTIONS] * 3 if getattr(policy, "action_bound", None) is not None else MENUS
+
+
 def reward_of(decision):
     return float(2.0 * decision.action[1] + 0.3 * np.sin(decision.round))
 
@@ -34,7 +39,7 @@ def play_on(policy, rng, pending=(), rounds=4):
     for decision in (*pending, before):
         policy.observe(decision, reward_of(decision))
     for t in range(rounds):
-        decision = policy.choose(MENUS[t % 3], rng)
+        decision = policy.choose(menus_for(policy)[t % 3], rng)
         seen.append(repr(decision))
         policy.observe(decision, reward_of(decision))
     if not isinstance(policy, PosteriorPolicy):
@@ -64,7 +69,7 @@ def chosen_again(policy, rng):
 
 def delayed(policy, rng):
     """Several menus, rewards of some, the belief older than the evidence."""
-    decisions = [policy.choose(menu, rng) for menu in MENUS * 2]
+    decisions = [policy.choose(menu, rng) for menu in menus_for(policy) * 2]
     for decision in decisions[1::2]:
         policy.observe(decision, reward_of(decision))
     return decisions[0::2]
@@ -72,7 +77,7 @@ def delayed(policy, rng):
 
 def on_a_new_menu(policy, rng):
     observed(policy, rng)
-    return [policy.choose(MENUS[1], rng)]
+    return [policy.choose(menus_for(policy)[1], rng)]
 
 
 @pytest.mark.parametrize("family", members())
@@ -100,9 +105,10 @@ def test_a_surprise_is_believed_in_the_same_steps(tmp_path):
     assert seen[0] == seen[1]
 
 
+@pytest.mark.parametrize("family", [SOIDS, Thompson])
 @pytest.mark.parametrize("moment", [observed, delayed])
-def test_saving_changes_nothing_and_saves_the_same_again(moment, tmp_path):
-    policy = SOIDS(3)
+def test_saving_changes_nothing_and_saves_the_same_again(family, moment, tmp_path):
+    policy = family(3)
     moment(policy, np.random.default_rng(0))
     memory = policy.memory
     save(policy, tmp_path / "first")
@@ -110,6 +116,8 @@ def test_saving_changes_nothing_and_saves_the_same_again(moment, tmp_path):
     restored = load(tmp_path / "first")
     for name in ("rate", "ratios", "root_ratios"):
         assert getattr(restored.memory, name) == getattr(memory, name)
+    played, law = restored.memory.played, memory.played
+    assert [played.probability(k) for k in range(6)] == [law.probability(k) for k in range(6)]
     save(restored, tmp_path / "second")
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
 

@@ -49,6 +49,7 @@ class Memory(NamedTuple):
     ratios: float = 0.0  # sum of the 2-ratios of the policies played
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
     recent: tuple[Menu, ...] = ()  # the last contexts over which the ratio is averaged
+    played: Mixture | None = None  # the distribution over actions of the last choice
 
 
 def warn_of_uneven(actions: Floats) -> None:
@@ -234,6 +235,7 @@ class PosteriorPolicy(ABC):
             old.ratios + (ratio if learned > 0.0 else 0.0),  # no gain at all has no finite ratio
             old.root_ratios + (math.sqrt(cubed) if learned > 0.0 else 0.0),
             (*old.recent, menu)[1 - self.contexts :] if self.contexts > 1 else (),
+            mixture,
         )  # fmt: skip
         info = Information(paid, learned, ratio, rate)
         if self.budget_ms is not None and isinstance(belief, Cloud):

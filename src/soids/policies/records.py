@@ -8,6 +8,7 @@ import numpy as np
 from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
 from soids.gram import Gram
+from soids.information import Spread, TwoPoint
 from soids.policies.committing import Explored, Phase, Sample
 from soids.policies.greedy_lasso import Estimate
 from soids.policies.otcs import Converted
@@ -28,7 +29,8 @@ from soids.regression.spike_slab_vb import MeanField
 RECORDS: dict[str, Any] = {
     record.__name__: record
     for record in (
-        Menu, Gram, Evidence, Information, Decision, Memory, Converted, Explored, Sample, Phase,
+        Menu, Gram, Evidence, Information, Decision, Memory, TwoPoint, Spread, Converted, Explored,
+        Sample, Phase,
         Foresight, Cloud, Arms, Target, Prior, Span, Noise, Draws, Chains, *POSTERIORS.values(),
         Estimate, Known, Arm, Sampled, Stack, MeanField, MeanFieldDraws,
     )

@@ -4,17 +4,16 @@ Trials are deterministic, so nothing of this is stored: a trial is played again,
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from soids.arrays import Bools, Floats, Ints
 from soids.bandits import Bandit, SparseLinearBandit
-from soids.information import Mixture, half_variance, information_ratio
+from soids.information import half_variance, information_ratio
 from soids.policies.policy import Decision, Policy
-from soids.policies.posterior import Memory, Outlook, PosteriorPolicy
+from soids.policies.posterior import Memory, PosteriorPolicy
 from soids.posteriors import Belief, Gaussian
 from soids.posteriors.cloud import Cloud
 from soids.posteriors.smc import aimed
@@ -89,13 +88,12 @@ class Watched:
             decision = policy.choose(actions, rng)
         else:
             before, rounds = policy.memory, policy.ledger.evidence.rounds
-            with overheard(policy) as mixtures:
-                decision = policy.choose(actions, rng)
+            decision = policy.choose(actions, rng)
             progress = Progress(
                 rounds, policy.dimension, self._sparsity(policy), before.ratios,
                 before.root_ratios, decision.menu.actions, policy.action_bound,
             )  # fmt: skip
-            noted = self._note(policy, before, decision, mixtures[-1])
+            noted = self._note(policy, before, decision)
             self.seen.append(noted | {"regime": regime(policy.rate, progress)})
         info = read_decision(decision, len(actions))[2]
         self.expected.append((info.regret, info.gain))
@@ -112,11 +110,10 @@ class Watched:
             return float(given)
         return max(1.0, self.seen[-1]["features"]) if self.seen else 1.0
 
-    def _note(
-        self, policy: PosteriorPolicy, before: Memory, decision: Decision, mixture: Mixture
-    ) -> dict[str, Any]:
-        belief = policy.memory.belief
+    def _note(self, policy: PosteriorPolicy, before: Memory, decision: Decision) -> dict[str, Any]:
+        belief, mixture = policy.memory.belief, policy.memory.played
         assert belief is not None  # it has just chosen
+        assert mixture is not None
         particles = belief.particles()
         thetas, weights, alive = particles.thetas, particles.weights, particles.weights > 0.0
         norms, noise = np.abs(thetas).sum(axis=1), belief.noise()
@@ -150,23 +147,6 @@ class Watched:
         """Half the mean square of what rewards (M, K) differ from the true means."""
         gain: Floats = 0.5 * (weights @ (rewards - self.bandit.means) ** 2)
         return gain
-
-
-@contextmanager
-def overheard(policy: PosteriorPolicy) -> Iterator[list[Mixture]]:
-    """The distributions over actions that a policy draws from meanwhile; no decision holds them."""
-    heard: list[Mixture] = []
-    form = policy._mixture
-
-    def mixture(outlook: Outlook) -> Mixture:
-        heard.append(form(outlook))
-        return heard[-1]
-
-    vars(policy)["_mixture"] = mixture
-    try:
-        yield heard
-    finally:
-        del vars(policy)["_mixture"]
 
 
 def diagnose(
