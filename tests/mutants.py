@@ -21,8 +21,8 @@ JUDGES = {
         "test_kernels_mirror.py", "test_kernels_normal.py", "test_kernels_elimination.py",
         "test_kernels_joint.py", "test_kernels_glide.py", "test_kernels_leap.py",
         "test_kernels_relaxed.py", "test_exactness.py", "test_unknowns.py",
-        "test_smc.py", "test_kernels_sparse.py", "test_geweke.py", "test_calibration.py",
-        "test_policies.py", "test_refresh.py",
+        "test_smc.py", "test_kernels_sparse.py", "test_kernels_paces.py", "test_geweke.py",
+        "test_calibration.py", "test_policies.py", "test_refresh.py",
     ),
     "contexts": ("test_appraisal.py", "test_contexts.py"),
     "baseline": (

@@ -23,7 +23,7 @@ from soids.simulation.tables import (
     sweep_csv,
     times_csv,
 )
-from some_panels import NASTY, odd_panels, random_panels, runs, stepped_panels
+from some_panels import NASTY, odd_panels, random_panels, runs
 
 TRIALS = 1500
 
@@ -268,16 +268,6 @@ def test_what_is_not_a_number_cannot_be_swept(setting):
         series(random_panels(), setting)
 
 
-def test_a_policy_without_the_setting_has_the_same_regret_everywhere_and_no_slope():
-    found = series(stepped_panels(dimensions=(20,)), "steps")
-    assert [line.policy for line in found] == ["exact", "Langevin"]
-    assert [line.level for line in found] == [True, False]
-    assert math.isnan(found[0].slope)
-    assert found[0].mean.tolist() == pytest.approx([20.0] * 3)
-    assert found[1].values.tolist() == [25.0, 50.0, 100.0]
-    assert found[1].slope < 0.0
-
-
 def test_rates_touch_the_series_from_above():
     panels = powers(0.3)
     (line,) = series(panels, "dimension")
@@ -347,25 +337,6 @@ def test_every_file_can_be_written_and_read(case):
         assert len({len(row) for row in rows}) == 1
         assert text.endswith("\n")
     assert as_markdown(panels).count("\n") == as_latex(panels).count("\n") - 4  # rules
-
-
-def test_every_figure_is_compared_with_its_own_first_policy():
-    first, second = random_panels(dimensions=(20,)), random_panels(dimensions=(20,))
-    second[0] = second[0]._replace(runs=dict(reversed(second[0].runs.items())))
-    rows = read(comparison_csv([first, second, first]))
-    pairs = [(row["policy"], row["reference"]) for row in rows]
-    assert pairs == [
-        ("LinUCB", "SOIDS"),
-        ("LinUCB, radius 1", "SOIDS"),
-        ("LinUCB", "LinUCB, radius 1"),
-        ("SOIDS", "LinUCB, radius 1"),
-    ]
-
-
-def test_tables_stand_under_their_titles():
-    panels = random_panels(dimensions=(20,))
-    assert as_markdown(panels, "a | b") == f"**a \\| b**\n\n{as_markdown(panels)}"
-    assert as_latex(panels, "two\nlines") == f"% two lines\n{as_latex(panels)}"
 
 
 def test_a_table_says_mean_error_and_worst():
