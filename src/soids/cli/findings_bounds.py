@@ -77,5 +77,6 @@ def remarks(found: Guarantees) -> Iterator[str]:
         elif own:
             verb = "further lacks" if shared else f"is {UNPROVEN}"
             yield f"Theorem {theorem} {verb}: {'; '.join(own)}."
-    if found.unmet1 and found.unmet3:
-        yield f"Covered by a theorem: {found.call}"
+    if found.unmet1 and found.unmet3 and found.call is not None:
+        condition = ", if Definition 1 holds" if found.sparse is None else ""
+        yield f"Covered by a theorem{condition}: {found.call}"

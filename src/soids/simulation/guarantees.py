@@ -41,11 +41,12 @@ class Guarantees(NamedTuple):
     root_ratios: float  # sum of the square roots of their 3-ratios
     unmet1: list[str]  # assumptions of Theorem 1 that fail
     unmet3: list[str]
-    call: str  # what a theorem covers on this problem
+    call: str | None  # what a theorem covers on this problem; None if nothing
+    sparse: bool | None  # Definition 1, on which the call depends; None if not known
 
 
 class Terms(NamedTuple):
-    """What the formulas are evaluated on; what the policy was not given comes from the truth."""
+    """What the formulas are evaluated on: as the policy was given, but no less than the truth."""
 
     policy: PosteriorPolicy
     sparsity: int
@@ -88,16 +89,16 @@ def guarantees(seen: Diagnosis) -> Guarantees | None:
         [*common, *unmet_by_rates(seen.trace.rate, terms)],
         [*common, *unmet_by_theorem3(seen, terms, not common)],
         call(seen, terms),
+        terms.sparse,
     )
 
 
 def terms_of(seen: Diagnosis, policy: PosteriorPolicy, beliefs: Beliefs) -> Terms:
     """The settings of the policy, and what follows from the actions."""
     truth, actions = seen.bandit.truth, seen.bandit.actions
-    sparsity, radius = given(policy, "sparsity"), given(policy, "radius")
-    if radius is None or not math.isfinite(radius):
-        radius = truth["radius"]
-    count = max(1, int(truth["sparsity"] if sparsity is None else sparsity))
+    sparsity, radius = given(policy, "sparsity") or 0, given(policy, "radius") or 0.0
+    radius = max(truth["radius"], radius if math.isfinite(radius) else 0.0)
+    count = max(1, int(truth["sparsity"]), int(sparsity))
     c_min, size = exploration(actions)
     most = policy.action_bound or max(1.0, size)
     return Terms(
@@ -127,10 +128,12 @@ def sums_of_ratios(seen: Diagnosis, beliefs: Beliefs) -> tuple[Floats, Floats]: 
     return np.cumsum(square) - square, np.cumsum(roots) - roots
 
 
-def call(seen: Diagnosis, terms: Terms) -> str:
-    """What a theorem covers on this problem, for the true noise."""
+def call(seen: Diagnosis, terms: Terms) -> str | None:
+    """What a theorem covers on this problem, for the true noise; None if the problem forbids it."""
+    if math.isfinite(seen.bandit.degrees) or seen.feedback != PROMPT:
+        return None
     problem = terms.policy.dimension, terms.sparsity, terms.radius, seen.bandit.noise
-    theorem = 3 if terms.adapts else 2
+    theorem = 3 if terms.adapts and 2 * terms.sparsity <= terms.policy.dimension else 2
     return theory.covered_call(*problem, terms.action_bound, theorem=theorem, sparse=terms.sparse)
 
 
