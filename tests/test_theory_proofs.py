@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from soids import theory
+from soids import rates, theory
 from soids.rates import complexity
 
 SPHERES = [(1, 1), (2, 1), (2, 2), (10, 3), (20, 2), (100, 10), (100, 100), (10_000, 300)]
@@ -183,3 +183,36 @@ def test_the_lemma_on_gaps_holds_for_larger_rates_than_it_says():
             assert math.log(weights @ np.exp(gaps)) <= factor * (weights @ gaps) + 1e-12
     rare = math.log(1.0 + 1e-6 * math.expm1(2.0))  # a gap of 2 that is unlikely, at rate 1/2
     assert rare > 1.5 * 2.0 * (1e-6 * 2.0)
+
+
+# Theorem 2 in its first rounds, and the last step of Theorem 3
+
+
+@pytest.mark.parametrize(("dimension", "sparsity"), [*SPHERES, (100_000, 1), (100_000, 50_000)])
+def test_few_rates_of_theorem_2_are_too_large_for_the_lemma_on_gaps(dimension, sparsity):
+    def rate(now):  # no actions have larger ones than those of C_min = 1
+        return max(
+            rates.rich_rate(dimension, sparsity, now), rates.poor_rate(dimension, sparsity, now, 1)
+        )
+
+    large = next(now for now in itertools.count(1) if rate(now) <= 0.314) - 1
+    assert rate(10 * (large + 1)) < rate(large + 1)
+    assert large < theory.t_min(dimension, sparsity) / 23.0
+    beyond = 2.0 * (theory.gap_factor([0.5], theory.WIDEST_GAP)[0] - 2.0)
+    assert beyond < 2.4
+    room = theory.theorem2(dimension, sparsity, 1).additive
+    assert beyond * large < 0.06 * room
+
+
+@pytest.mark.parametrize(("dimension", "sparsity"), SPHERES)
+@pytest.mark.parametrize("horizon", [1, *HORIZONS])
+def test_theorem_3_keeps_its_factor_if_rates_end_lower(dimension, sparsity, horizon):
+    peak = theory.slowest(dimension, sparsity, horizon)
+    assert peak == pytest.approx(math.sqrt(2.0 * dimension * horizon / sparsity))
+    cost = theory.adaptive_complexity(dimension, sparsity, horizon, peak, peak)
+    log = math.log(math.e * dimension * horizon / sparsity)
+    holds = cost <= 2.0 + 5.0 * sparsity * log
+    if 2 * sparsity <= dimension:
+        assert holds
+    if sparsity == dimension and horizon == 1:
+        assert not holds  # so the theorem needs that at most half of the features matter

@@ -166,7 +166,7 @@ def remarks(seen: Diagnosis, findings: Findings, same: dict[str, Any]) -> Iterat
     if seen.selects:
         yield discovery(findings)
     yield from lemmas(seen, beliefs, findings)
-    yield gains(beliefs, findings)
+    yield gains(beliefs)
     if findings.regimes:
         shares = [f"{IN_FORCE[name]} in {rounds(n)}" for name, n in findings.regimes.items()]
         yield f"The learning rate was {', '.join(shares)}."
@@ -237,17 +237,14 @@ def lemmas(seen: Diagnosis, beliefs: Beliefs, findings: Findings) -> Iterator[st
         )
 
 
-def gains(beliefs: Beliefs, findings: Findings) -> str:
+def gains(beliefs: Beliefs) -> str:
     """How the true information gain compares with the surrogate one."""
-    total = len(beliefs.true_gain)
-    kept = total - (findings.gain_excess or 0)
-    some = beliefs.surrogate_gain > 0.0
-    times = ""
+    some, times = beliefs.surrogate_gain > 0.0, ""
     if some.any():
         middle = float(np.median(beliefs.true_gain[some] / beliefs.surrogate_gain[some]))
-        times = f"; in the median round the true one was {middle:.3g} times as large"
+        times = f"In the median round the true information gain was {middle:.3g} times as large. "
     return (
-        "The surrogate information gain was at most the true one (Proposition SIG-TIG) in "
-        f"{kept} of {rounds(total)}{times}. They differ by half the squared error of the "
-        "posterior mean on the actions played."
+        "The surrogate information gain was at most the true one, as it must be (Proposition "
+        f"SIG-TIG). {times}They differ by half the squared error of the posterior mean on the "
+        "actions played."
     )

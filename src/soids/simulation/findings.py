@@ -27,7 +27,6 @@ class Findings(NamedTuple):
     square_excess: int | None = None  # rounds in which the 2-ratio is above its bound
     cubic_excess: int | None = None
     regimes: dict[str, int] | None = None  # rounds in each
-    gain_excess: int | None = None  # rounds in which the surrogate gain is above the true one
 
 
 def find(seen: Diagnosis) -> Findings:
@@ -55,7 +54,6 @@ def find(seen: Diagnosis) -> Findings:
         square_excess=excess(seen.trace.ratio, beliefs.square_bound),
         cubic_excess=excess(beliefs.cubed, beliefs.cubic_bound),
         regimes={str(name): int(count) for name, count in zip(names, counts, strict=True) if name},
-        gain_excess=excess(beliefs.surrogate_gain, beliefs.true_gain),
     )
 
 
