@@ -23,14 +23,16 @@ def check_coverage(policy: Any) -> None:
     by_name = policy.rate if isinstance(policy.rate, str) else "its own"
     if policy.action_bound is None and by_name not in THEOREM2 + THEOREM3:
         return
-    reason = next(shortfalls(policy), None)
-    if reason is None:
+    reasons = list(shortfalls(policy))
+    if not reasons:
         return
     if policy.action_bound is not None:
-        raise ValueError(f"{reason} (an action_bound holds a policy to what the theorems assume)")
+        raise ValueError(
+            f"{reasons[0]} (an action_bound holds a policy to what the theorems assume)"
+        )
     warnings.warn(
-        f"rate {by_name!r} without the theorem: {reason}. The presets theorem2 and theorem3 of "
-        "SOIDS and FGTS set all of it",
+        f"rate {by_name!r} without the theorem: {'; '.join(reasons)}. The presets theorem2 and "
+        "theorem3 of SOIDS and FGTS set all of it",
         RuntimeWarning,
         stacklevel=4,
     )

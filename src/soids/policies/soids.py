@@ -69,7 +69,7 @@ class Optimistic(PosteriorPolicy):
         noise: float,
         action_bound: float = 1.0,
     ) -> Self:
-        """The algorithm of Theorem 2, in the units of the user's rewards.
+        """The algorithm of Theorem 2 (of FGTS, its data-rich half), in the units of your rewards.
 
         The true parameter has at most ``sparsity`` features that matter and an l1 norm of at most
         ``radius``, the noise is ``noise``-sub-Gaussian, and no feature of an action exceeds
@@ -90,8 +90,9 @@ class Optimistic(PosteriorPolicy):
         noise: float,
         action_bound: float = 1.0,
     ) -> Self:
-        """The algorithm of Theorem 3: as ``theorem2``, with a rate that follows the information
-        ratios of what was played.
+        """The algorithm of Theorem 3 (of FGTS, its data-rich half), in the units of your rewards.
+
+        All is as for ``theorem2``, but the rate follows the information ratios of what was played.
         """
         return cls._covered(THEOREM3, dimension, sparsity, radius, noise, action_bound)
 
