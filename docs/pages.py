@@ -218,7 +218,7 @@ def problems(root: Path = ROOT) -> list[str]:
         state = "is not in the inventory" if sign == "+" else "was accepted and is not there"
         found.append(
             f"{number.page}: {number.number!r} in '{number.context}' {state}: put it right, or "
-            "accept it by make docs (a measured number belongs in a block, CONTRIBUTING.md)"
+            "accept it by docs/write.py --accept (CONTRIBUTING.md: what is measured has a block)"
         )
     return found
 

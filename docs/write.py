@@ -1,7 +1,7 @@
-"""make docs: write all blocks of README and docs from what is stored, and the inventory of numbers.
+"""make docs: write all blocks of README and docs from what is stored.
 
-Numbers in prose that are new are printed: no command measured them, so they should be settings,
-formulas, names or years.
+Numbers in prose that are not in the inventory are printed. No command measured them, so they must
+be settings, formulas, names or years: look at each, then accept them by ``--accept``.
 """
 
 import sys
@@ -10,8 +10,8 @@ from pathlib import Path
 import pages
 
 
-def write(root: Path = pages.ROOT) -> list[str]:
-    """Write every page and the inventory; return what could not be done."""
+def write(root: Path = pages.ROOT, accept: bool = False) -> list[str]:
+    """Write every page, and the inventory if asked; return what is left to do."""
     left: list[str] = []
     for path in pages.pages(root):
         complaints: list[str] = []
@@ -22,13 +22,17 @@ def write(root: Path = pages.ROOT) -> list[str]:
             print(f"written: {path.relative_to(root)}")
         left += [f"{path.relative_to(root)}: {line}" for line in complaints]
     there = pages.all_prose(root)
-    for sign, number in pages.changes(pages.inventory(root), there):
+    changes = list(pages.changes(pages.inventory(root), there))
+    for sign, number in changes:
         print(f"{sign} {number.number:>8}  {number.page}: {number.context}")
-    pages.write_inventory(root, there)
+    if accept:
+        pages.write_inventory(root, there)
+    elif changes:
+        left.append("numbers in prose have changed: look at them, then docs/write.py --accept")
     return left + pages.wrong_files(root) + pages.wrong_figures(root)
 
 
 if __name__ == "__main__":
-    problems = write()
+    problems = write(accept="--accept" in sys.argv[1:])
     print(*problems, sep="\n", file=sys.stderr)
     sys.exit(bool(problems))

@@ -184,3 +184,13 @@ def test_of_fgts_only_the_data_rich_half_is_covered():
 def test_a_wrong_argument_of_a_preset_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_theorem_s_rate_alone_warns_of_actions_outside_of_its_units():
+    policy = SOIDS(20, sparsity=2, radius=8.0, noise=8.0, rate="theorem2", eta=0.25)
+    rng = np.random.default_rng(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        policy.choose(np.eye(20), rng)
+    with pytest.warns(RuntimeWarning, match="without the theorem: mean rewards may reach"):
+        policy.choose(2.0 * np.eye(20), rng)

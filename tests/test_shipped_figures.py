@@ -8,6 +8,7 @@ from soids.evidence import Evidence
 from soids.policies.posterior import PosteriorPolicy
 from soids.policies.soids import SOIDS
 from soids.posteriors import Langevin, Relaxed
+from soids.posteriors.langevin import BURN_IN
 from soids.simulation.experiment import read_experiment
 
 PAPER = ("SOIDS, exact sampler", "SOIDS, Langevin sampler", "OTCS", "ESTC", "LinUCB")
@@ -89,7 +90,8 @@ def test_the_caption_gives_the_values_that_are_ours(figure1, drawn):
     model = langevin.model
     assert f"takes {model.steps} steps a round, of {model.step:g} over the largest" in caption
     assert not model.adapts
-    assert "are not adapted" in caption
+    assert "adapts the inclusion probabilities, ours here does not" in caption
+    assert f"start again with {BURN_IN + 1} times the steps" in caption
     assert (otcs.delta, otcs.ridge) == (linucb.delta, linucb.ridge)
     assert f"delta = {linucb.delta:g} and ridge {linucb.ridge:g}" in caption
     assert f"as eta = 1/{1 / otcs.power():g} needs (here the bound is R = 10)" in caption
@@ -106,7 +108,18 @@ def rows(name):
 
 
 @pytest.mark.filterwarnings("ignore:rate .* without the theorem")
-@pytest.mark.parametrize("name", ["figure1", "rates", "priors", "langevin_steps"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "figure1",
+        "rates",
+        "priors",
+        "langevin_steps",
+        "regimes",
+        "regimes_horizon",
+        "hard_instances",
+    ],
+)
 def test_rows_with_the_name_of_a_theorem_or_of_the_paper_are_presets_or_say_what_differs(name):
     for player, policy in rows(name):
         label = player.label

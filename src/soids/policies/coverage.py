@@ -1,4 +1,4 @@
-"""What Theorems 2 and 3 ask of a policy, and whether a policy does it.
+"""The assumptions of Theorems 2 and 3 about a policy, and which of them a policy violates.
 
 The theorems are about an l1 norm of at most 1, actions in [-1, 1]^d and 1-sub-Gaussian noise. In
 other units, rewards count in units of ``noise``, which must then be at least the largest mean
@@ -23,14 +23,16 @@ def check_coverage(policy: Any) -> None:
     by_name = policy.rate if isinstance(policy.rate, str) else "its own"
     if policy.action_bound is None and by_name not in THEOREM2 + THEOREM3:
         return
-    reason = next(shortfalls(policy), None)
-    if reason is None:
+    reasons = list(shortfalls(policy))
+    if not reasons:
         return
     if policy.action_bound is not None:
-        raise ValueError(f"{reason} (an action_bound holds a policy to what the theorems assume)")
+        raise ValueError(
+            f"{reasons[0]} (an action_bound holds a policy to what the theorems assume)"
+        )
     warnings.warn(
-        f"rate {by_name!r} without the theorem: {reason}. The presets theorem2 and theorem3 of "
-        "SOIDS and FGTS set all of it",
+        f"rate {by_name!r} without the theorem: {'; '.join(reasons)}. The presets theorem2 and "
+        "theorem3 of SOIDS and FGTS set all of it",
         RuntimeWarning,
         stacklevel=4,
     )
@@ -70,6 +72,20 @@ def shortfalls(policy: Any) -> Iterator[str]:
                 f"{largest:g}, since the theorems count rewards in units of at least that, "
                 f"got {policy.noise:g}"
             )
+
+
+def warn_of_large(policy: Any, menu: Menu) -> None:
+    """Warn that a theorem's rate by itself assumes smaller actions than these."""
+    if policy.rate not in THEOREM2 + THEOREM3 or policy.radius is None or policy.noise is None:
+        return
+    if policy.radius * menu.largest > policy.noise * (1.0 + ROUNDING):
+        warnings.warn(
+            f"rate {policy.rate!r} without the theorem: mean rewards may reach radius times the "
+            "largest feature, which exceeds the noise that they are counted in. The presets "
+            "theorem2 and theorem3 of SOIDS and FGTS take an action_bound",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def check_fixed(menu: Menu, last: Menu | None, action_bound: float) -> None:

@@ -20,7 +20,7 @@ from soids.information import (
     obedient,
 )
 from soids.policies.appraisal import GAINS, Appraiser
-from soids.policies.coverage import check_coverage, check_fixed
+from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
 from soids.policies.explanation import Explanation, explain
 from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision, Information
@@ -101,7 +101,7 @@ class PosteriorPolicy(ABC):
     """Choose by a posterior over the parameter; the subclasses only set its two choices.
 
     ``sparsity``, ``radius`` (of an l1 ball that holds the parameter) and ``noise`` (standard
-    deviation) are learned if not told. ``posterior`` is a name, with settings in brackets if need
+    deviation) are learned if not given. ``posterior`` is a name, with settings in brackets if need
     be, or an object with an ``update`` method; ``rate`` a name, a number or a function of
     ``Progress``; ``gain`` is "full" (the paper's), "conditional" (Hao et al. 2021) or "shannon" (no
     more than a noisy reward can tell). Where actions change with the context, optimism sums over
@@ -216,6 +216,8 @@ class PosteriorPolicy(ABC):
         menu = self.ledger.offer(actions, rng)
         if self.action_bound is not None:
             check_fixed(menu, self.ledger.menu, self.action_bound)
+        elif menu is not self.ledger.menu:
+            warn_of_large(self, menu)
         if self._told("radius") is None and menu is not self.ledger.menu:
             warn_of_uneven(menu.actions)
         rate = self._learning_rate(menu)

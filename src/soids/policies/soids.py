@@ -36,7 +36,7 @@ class Optimistic(PosteriorPolicy):
 
         The prior is the paper's: each feature is Gaussian of ten times the noise variance with
         probability s / d, else Laplace with a tenth of the noise as its scale. ``sampler`` is
-        "exact", or "langevin" with so many ``steps`` a round (25 if not given; the paper gives no
+        "exact", or "langevin" with ``steps`` steps a round (25 if not given; the paper gives no
         number), which ``adapts`` its inclusion probabilities along the way, as Hao et al. (2021)
         do, or not.
         """
@@ -69,14 +69,15 @@ class Optimistic(PosteriorPolicy):
         noise: float,
         action_bound: float = 1.0,
     ) -> Self:
-        """The algorithm that Theorem 2 covers, in the units of the user's rewards.
+        """The algorithm of Theorem 2 (of FGTS, its data-rich half), in the units of your rewards.
 
         The true parameter has at most ``sparsity`` features that matter and an l1 norm of at most
         ``radius``, the noise is ``noise``-sub-Gaussian, and no feature of an action exceeds
-        ``action_bound`` in size. The theorem also assumes one set of actions, which the policy
-        holds you to, that each reward comes before the next choice, and that optimal actions are
-        sparse (Definition 1), which ``soids bound --actions FILE`` checks. Of FGTS only the
-        data-rich half is proven, so its rate is that half's.
+        ``action_bound`` in size. The policy refuses what it can see to be outside of the theorem,
+        such as another set of actions. Three assumptions are for you to check: optimal actions are
+        sparse (Definition 1; ``soids bound --actions FILE`` says), each reward comes before the
+        next choice, and particles stand for the exact posterior. Of FGTS only the data-rich half is
+        proven, so its rate is that half's.
         """
         return cls._covered(THEOREM2, dimension, sparsity, radius, noise, action_bound)
 
@@ -89,8 +90,9 @@ class Optimistic(PosteriorPolicy):
         noise: float,
         action_bound: float = 1.0,
     ) -> Self:
-        """The algorithm that Theorem 3 covers: as ``theorem2``, with a rate that follows the
-        information ratios of what was played.
+        """The algorithm of Theorem 3 (of FGTS, its data-rich half), in the units of your rewards.
+
+        All is as for ``theorem2``, but the rate follows the information ratios of what was played.
         """
         return cls._covered(THEOREM3, dimension, sparsity, radius, noise, action_bound)
 
