@@ -25,6 +25,7 @@ NEEDED = {
     "popart_elimination": {"reward_bound": 2.0, "exploration": 30},
 }
 COVERED = [name for name, needed in NEEDED.items() if needed is IN_UNITS]  # one set of actions
+WITHOUT_EVIDENCE = ("gaussian", "langevin")  # OTCS needs a width beside them
 SPANNING = ("estc", "popart", "popart_elimination")  # they refuse menus that do not span
 
 
@@ -36,6 +37,8 @@ def make(name, posterior, dimension, **told):
         settings["support"] = (min(1, dimension - 1),)
     if posterior is not None:
         settings["posterior"] = posterior
+    if name == "otcs" and posterior in WITHOUT_EVIDENCE:
+        settings |= {"width": "unit_ball", "feature_bound": 10.0, "norm": 2.0}
     known = inspect.signature(family).parameters
     settings |= {setting: value for setting, value in told.items() if setting in known}
     return family(dimension, **settings)

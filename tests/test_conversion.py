@@ -52,15 +52,32 @@ def test_powers_by_hand():
     assert exp_concave_power(10.0, 1000, 0.1) == pytest.approx(expected)
 
 
+def costs_by_hand(blur, size, rounds, dimension, reach, eta, delta):
+    """The price of a comparator, term by term, as docs/baselines.md has it."""
+    deviation = math.sqrt(2.0 * rounds * math.log(rounds * (rounds + 1) / delta))
+    losses = rounds * (blur * reach) ** 2 + blur * reach * deviation
+    return math.log(math.comb(dimension, size)) + size * np.log(2.0 / blur) + eta * losses
+
+
+@pytest.mark.parametrize(("rounds", "reach"), [(1, 0.1), (1000, 1.0), (300, 10.0)])
+def test_the_price_is_that_of_the_cheapest_comparator_of_the_dearest_size(rounds, reach):
+    blurs = np.geomspace(1e-6, 1.0, 100_001)
+    costs = [costs_by_hand(blurs, k, rounds, 20, reach, 0.3, 0.05).min() for k in (1, 2, 3)]
+    expected = max(costs) + math.log(7 / 8)
+    assert price(rounds, 20, 3, reach, 0.3, 0.05) == pytest.approx(expected, rel=1e-6)
+
+
+def test_without_rounds_the_price_is_that_of_the_support():
+    assert price(0, 20, 1, 1.0, 0.5, 0.05) == pytest.approx(math.log(20 * 2 / 2))
+
+
 def test_widths_by_hand():
-    # d = 20, s = 2, n = 1000, B = 1, eta = 1/2: log(C(20, 2) 2^2 1000^2 3/4) and small terms.
-    small = 0.5 * (1e-3 + math.sqrt(2.0 * math.log(1000 * 1001 / 0.025) / 1000))
-    support = math.log(190 * 4 * 1e6 * 0.75)
-    assert price(1000, 20, 2, 1.0, 0.5, 0.025) == pytest.approx(support + small)
+    blurs = np.geomspace(1e-6, 1.0, 100_001)
+    own = costs_by_hand(blurs, 2, 1000, 20, 1.0, 0.5, 0.025).min() + math.log(3 / 4)
     width = clerico_width(1000, 20, 2, 1.0, 0.5, 0.05)
-    assert width == pytest.approx(8.0 * (support + small + math.log(40.0)))
-    # The reconstruction in the notes has 8 (s log(2 e d n / s) + log(1 / delta)) = 198.
-    assert width == pytest.approx(198.0, rel=0.05)
+    assert width == pytest.approx(8.0 * (own + math.log(40.0)))
+    # With a blur of 1 / n the price is near s log(2 e d n / s); the cheapest blur saves a fifth.
+    assert 0.75 * 198.0 < width < 0.85 * 198.0
     regret = 4.0 * price(1000, 20, 2, 1.0, 0.5, 0.02)
     expected = 1.0 + 2.0 * regret + 32.0 * math.log((8**0.5 + (1.0 + regret) ** 0.5) / 0.02)
     assert aps_width(1000, 20, 2, 1.0, 0.5, 0.06) == pytest.approx(expected)

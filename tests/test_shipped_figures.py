@@ -75,8 +75,11 @@ def test_the_baselines_have_the_papers_settings(drawn):
     assert otcs.power() == 0.5
     assert estc.plan == {20: 50, 40: 100, 100: 100}[d]
     assert linucb.alpha is None
-    for policy in (otcs, linucb):
-        assert policy.norm == pytest.approx(np.linalg.norm(bandit.theta))
+    assert otcs.width == "unit_ball"
+    assert isinstance(otcs.forecaster.model, Relaxed)
+    assert otcs.forecaster.model.sparsity / d == 0.1  # beta
+    assert otcs.reach() == 1.0
+    assert linucb.norm == pytest.approx(np.linalg.norm(bandit.theta))
     assert otcs.radius == pytest.approx(10.0)
 
 
@@ -94,8 +97,9 @@ def test_the_caption_gives_the_values_that_are_ours(figure1, drawn):
     assert f"start again with {BURN_IN + 1} times the steps" in caption
     assert (otcs.delta, otcs.ridge) == (linucb.delta, linucb.ridge)
     assert f"delta = {linucb.delta:g} and ridge {linucb.ridge:g}" in caption
-    assert f"as eta = 1/{1 / otcs.power():g} needs (here the bound is R = 10)" in caption
+    assert f"as eta = 1/{1 / otcs.power():g} needs (here the bounds are 10)" in caption
     assert otcs.radius == pytest.approx(10.0)
+    assert otcs._largest_norm() == 1.0
 
 
 def rows(name):

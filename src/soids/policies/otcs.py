@@ -3,15 +3,16 @@
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, as_count, as_number, as_radius, as_share
+from soids.arrays import SMALLEST, as_count, as_number, as_share
 from soids.evidence import Evidence
 from soids.policies.confidence import Bounds
 from soids.policies.ledger import Ledger, as_called
 from soids.policies.policy import Decision
+from soids.posteriors import Gaussian, Langevin, Subset
 from soids.regression.conversion import (
     admissible_power,
     aps_width,
@@ -28,11 +29,14 @@ WIDTHS: dict[str, Width | None] = {
     "aps2012": aps_width,
     "clerico": clerico_width,
     "likelihood_ratio": None,  # comes from the forecaster itself
+    "rescaled": clerico_width,
+    "unit_ball": clerico_width,
 }
+FOR_SUBSET = ("aps2012", "clerico")  # widths that are refused beside another prior
 
 
 class Converted(NamedTuple):
-    """What OTCS holds beyond its ledger."""
+    """What OTCS has learned beyond its ledger."""
 
     foresight: Foresight
     predictions: Evidence  # each round's prediction in place of its reward
@@ -41,12 +45,24 @@ class Converted(NamedTuple):
 class OTCS:
     """Optimism over the confidence set of an online forecaster (Abbasi-Yadkori et al. 2012).
 
-    ``radius`` bounds the parameter's l1 norm, ``norm`` its l2 norm (the radius, if not told).
-    ``width`` says how the set is made: ``"likelihood_ratio"`` from the evidence of the forecaster,
-    ``"clerico"`` after Clerico et al. (2025), or ``"aps2012"``, which is sure up to the
-    ``horizon``. The latter two need features of at most ``feature_bound`` in size, and an ``eta``,
-    the power of the likelihood, of at most what their theory allows, the default; the paper's
-    experiments take 1/2.
+    ``radius`` bounds the parameter's l1 norm and ``norm`` its l2 norm (the radius, if not given).
+    ``posterior`` is the prior of the forecaster, as for ``Forecaster``. The set holds the parameter
+    at all times with probability ``1 - delta`` under the assumptions of its ``width``:
+
+    - ``"likelihood_ratio"`` uses the forecaster's evidence. It needs no bound on mean rewards, and
+      holds with every prior whose posterior is sampled by sequential Monte Carlo.
+    - ``"clerico"`` is Theorem 4.7 of Clerico et al. (2025) as we reconstruct it, for mean rewards
+      up to ``B = radius * feature_bound / noise`` times the noise. ``eta``, the power of the
+      likelihood, is the largest that B allows, unless a smaller one is given.
+    - ``"rescaled"`` is the same theorem in the unit ``max(radius * feature_bound, noise)``, which
+      also stands for the noise: then B is 1 and ``eta`` is 1/2.
+    - ``"unit_ball"`` is the same width for B = 1 and ``eta`` 1/2 whatever the radius is: our
+      reconstruction of the paper's experiments. It holds only if B is at most 1.
+    - ``"aps2012"`` is the width of Abbasi-Yadkori et al. up to the round ``horizon``.
+
+    All but the first are derived for the subset prior. ``"rescaled"`` and ``"unit_ball"`` accept
+    another one, and are not guaranteed to hold then; the others refuse it. ``factor`` multiplies
+    a width, to see how much depends on its constants; below 1 there is no guarantee.
     """
 
     def __init__(
@@ -58,7 +74,9 @@ class OTCS:
         noise: float = 1.0,
         norm: float | None = None,
         feature_bound: float = 1.0,
+        posterior: str | Any = "subset",
         width: str = "likelihood_ratio",
+        factor: float = 1.0,
         eta: float | None = None,
         horizon: int | None = None,
         ridge: float = 1.0,
@@ -69,7 +87,7 @@ class OTCS:
         self.ledger = Ledger(dimension)
         self.dimension = self.ledger.dimension
         self.sparsity = as_count(sparsity, "sparsity", 1, self.dimension)
-        self.radius = as_radius(radius)
+        self.radius = as_number(radius, "radius", 0.0, strict=True)
         self.noise = as_number(noise, "noise", SMALLEST)
         self.norm = None if norm is None else as_number(norm, "norm", 0.0)
         if norm is not None and norm > self.radius:
@@ -81,17 +99,15 @@ class OTCS:
         if not isinstance(width, str) or width not in WIDTHS:
             raise ValueError(f"width must be one of {', '.join(WIDTHS)}{meant(width, WIDTHS)}")
         self.width = width
+        self.factor = as_number(factor, "factor", 0.0, strict=True)
         self.horizon = None if horizon is None else as_count(horizon, "horizon")
         self.ridge = as_number(ridge, "ridge", SMALLEST)
         self.delta = as_share(delta, "delta")
         self.eta = None if eta is None else as_share(eta, "eta")
-        if width == "likelihood_ratio" and eta is not None:
-            raise ValueError(f"eta must be left out for a likelihood ratio, which is 1, got {eta}")
+        self._check_width()
+        self.posterior = posterior
         self.particles, self.sweeps = particles, sweeps
-        self.forecaster = Forecaster(
-            dimension, sparsity=sparsity, radius=radius, noise=noise, eta=self.power(),
-            particles=particles, sweeps=sweeps,
-        )  # fmt: skip
+        self.forecaster = self._forecaster()
         self.predictions = Evidence.empty(self.dimension)
 
     __repr__ = as_called
@@ -116,7 +132,7 @@ class OTCS:
         if self.width == "aps2012" and self.ledger.decisions == self.horizon:
             warnings.warn(
                 f"the horizon of {self.horizon} rounds is over: from here on the set of aps2012 is "
-                "not sure to hold the parameter",
+                "not guaranteed to hold the parameter",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -128,7 +144,7 @@ class OTCS:
     def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time.
 
-        The set is sure to hold the parameter if each reward comes before the next choice.
+        The guarantee of the set requires that each reward comes before the next choice.
         """
         for settled, value in self.ledger.settle(decision, reward):
             prediction = self.forecaster.predict(settled.action)
@@ -136,32 +152,106 @@ class OTCS:
             self.forecaster.note(settled.action, value)
 
     def ellipsoid(self) -> Ellipsoid:
-        """Where the parameter may be, given all that was chosen and thought of."""
-        norm = self.radius if self.norm is None else self.norm
-        budget = self.ridge * norm**2
+        """Where the parameter may be, given all choices so far."""
+        budget = self.ridge * self._largest_norm() ** 2
         formula = WIDTHS[self.width]
         if formula is None:
             seen = self.forecaster.memory.believed or Evidence.empty(self.dimension)
             unlikely = math.log(1.0 / self.delta) - self.forecaster.log_evidence()
             return around_predictions(seen, self.ridge, budget + 2.0 * self.noise**2 * unlikely)
-        width = formula(
+        width = self.factor * formula(
             self.predictions.rounds, self.dimension, self.sparsity, self.reach(), self.power(),
             self.delta,
         )  # fmt: skip
-        return around_predictions(self.predictions, self.ridge, budget + self.noise**2 * width)
+        return around_predictions(self.predictions, self.ridge, budget + self.unit() ** 2 * width)
+
+    def unit(self) -> float:
+        """The unit of rewards in the width, which the forecaster takes for the noise."""
+        if self.width == "rescaled":
+            return max(self.radius * self.feature_bound, self.noise)
+        return self.noise
 
     def reach(self) -> float:
-        """The bound on mean rewards, in units of the noise."""
-        return self.radius * self.feature_bound / self.noise
+        """The bound on mean rewards that the width assumes, in its unit."""
+        if self.width == "unit_ball":
+            return 1.0
+        return self.radius * self.feature_bound / self.unit()
 
     def power(self) -> float:
         """The power of the likelihood in force."""
         if self.width == "likelihood_ratio":
             return 1.0
-        if self.eta is not None:
-            return self.eta
-        if self.width == "clerico":
+        return self._largest_power() if self.eta is None else self.eta
+
+    def _largest_norm(self) -> float:
+        """The bound on the parameter's l2 norm: as given, or that on its l1 norm."""
+        if self.norm is not None:
+            return self.norm
+        if self.width == "unit_ball":
+            return min(self.radius, self.noise / self.feature_bound)
+        return self.radius
+
+    def _largest_power(self) -> float:
+        """The largest power of the likelihood that the width allows."""
+        if self.width != "aps2012":
             return admissible_power(self.reach())
         if self.horizon is None:
-            raise ValueError("horizon must be told for the width aps2012, or eta, got neither")
+            raise ValueError("horizon must be given for the width aps2012, or eta, got neither")
         return exp_concave_power(self.reach(), self.horizon, self.delta / 3.0)
+
+    def _check_width(self) -> None:
+        """Refuse settings that the width does not allow."""
+        if self.width == "likelihood_ratio":
+            for name, neutral in (("eta", None), ("factor", 1.0)):
+                given = getattr(self, name)
+                if given != neutral:
+                    raise ValueError(
+                        f"{name} must be left out for a likelihood ratio, which is 1, got {given}"
+                    )
+        elif self.eta is not None and not (self.width == "aps2012" and self.horizon is None):
+            largest = self._largest_power()
+            if self.eta > largest:
+                raise ValueError(
+                    f"eta must be at most {largest:g} for the width {self.width} where mean "
+                    f"rewards reach {self.reach():g} times the noise, got {self.eta:g}: leave it "
+                    "out, or take the width unit_ball or rescaled"
+                )
+
+    def _forecaster(self) -> Forecaster:
+        """The forecaster, with a prior that the width allows."""
+        unit, own = self.unit(), isinstance(self.posterior, str)
+        forecaster = Forecaster(
+            self.dimension, sparsity=self.sparsity if own else None,
+            radius=self.radius if own else None, noise=unit if own else None,
+            posterior=self.posterior, eta=self.power(), particles=self.particles,
+            sweeps=self.sweeps,
+        )  # fmt: skip
+        self._check_prior(forecaster.model)
+        return forecaster
+
+    def _check_prior(self, model: Any) -> None:
+        """Refuse a prior for which the width is not derived."""
+        known = self.dimension, self.sparsity, self.radius, self.noise
+        if self.width in FOR_SUBSET and model != Subset(*known):
+            raise ValueError(
+                f"posterior must be 'subset' for the width {self.width}, with the policy's own "
+                f"sparsity, radius and noise, got {self.posterior!r}: take the width "
+                "likelihood_ratio"
+            )
+        if getattr(model, "noise", self.unit()) != self.unit():
+            raise ValueError(
+                f"posterior must have the noise {self.unit():g} of the width {self.width}, got "
+                f"{self.posterior!r}"
+            )
+        if self.width != "likelihood_ratio":
+            return
+        if isinstance(model, Gaussian | Langevin):
+            raise ValueError(
+                "posterior must estimate its evidence for the width likelihood_ratio, as 'subset' "
+                f"and 'relaxed' do, got {self.posterior!r}"
+            )
+        if getattr(model, "heeds_radius", False) and model.radius is None:
+            raise ValueError(
+                "posterior must have a radius for the width likelihood_ratio, got "
+                f"{self.posterior!r}: a prior that is fitted to the rewards has no evidence"
+            )

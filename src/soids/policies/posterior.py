@@ -30,7 +30,7 @@ from soids.posteriors import (
     Gaussian,
     Langevin,
     Tuning,
-    posterior_called,
+    as_posterior,
 )
 from soids.posteriors.cloud import Cloud
 from soids.rates import Progress, Rate, as_rate
@@ -186,30 +186,8 @@ class PosteriorPolicy(ABC):
         return getattr(self.model if isinstance(self.model, OWN) else self, name)
 
     def _find_model(self) -> Any:
-        if not isinstance(self.posterior, str):
-            if getattr(self.posterior, "dimension", self.dimension) != self.dimension:
-                theirs = self.posterior.dimension
-                raise ValueError(f"posterior must be for dimension {self.dimension}, got {theirs}")
-            updates = callable(getattr(self.posterior, "update", None))
-            if isinstance(self.posterior, type | dict) or not updates:
-                remedy = ""
-                if isinstance(self.posterior, dict):
-                    remedy = ": write 'spike_slab(spread = 0.25)'"
-                elif isinstance(self.posterior, type) and updates:
-                    remedy = f": make one, {self.posterior.__name__}(...)"
-                raise ValueError(
-                    "posterior must be an object with a method update, "
-                    f"got {self.posterior!r}{remedy}"
-                )
-            for name in TOLD:
-                if isinstance(self.posterior, OWN) and getattr(self, name) is not None:
-                    raise ValueError(
-                        f"{name} must be told to the posterior if that is an object, "
-                        f"got {getattr(self, name)!r} beside {self.posterior!r}"
-                    )
-            return self.posterior
         told = {name: getattr(self, name) for name in TOLD}
-        return posterior_called(self.posterior, self.dimension, **told)
+        return as_posterior(self.posterior, self.dimension, **told)
 
     def choose(self, actions: object, rng: np.random.Generator) -> Decision:
         """Choose one of the actions (K, d) on offer."""

@@ -5,7 +5,7 @@ from typing import Protocol
 from soids.arrays import Floats
 from soids.evidence import Menu
 from soids.particles import Particles
-from soids.posteriors.calling import POSTERIORS, posterior_called
+from soids.posteriors.calling import POSTERIORS, as_posterior, posterior_called
 from soids.posteriors.gaussian import Gaussian
 from soids.posteriors.langevin import Langevin
 from soids.posteriors.relaxed import Relaxed
@@ -35,5 +35,6 @@ __all__ = [
     "SpikeSlab",
     "Subset",
     "Tuning",
+    "as_posterior",
     "posterior_called",
 ]

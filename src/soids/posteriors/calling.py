@@ -54,6 +54,35 @@ def posterior_called(text: str, dimension: int, **told: Any) -> Any:
     return POSTERIORS[name](dimension, **told, **settings)
 
 
+def as_posterior(posterior: object, dimension: int, **told: Any) -> Any:
+    """The posterior that an argument asks for: the one of a name, or an object as it is, checked.
+
+    What is ``told`` belongs to a posterior that a name asks for; one of our own objects has it.
+    """
+    if isinstance(posterior, str):
+        return posterior_called(posterior, dimension, **told)
+    if getattr(posterior, "dimension", dimension) != dimension:
+        theirs = getattr(posterior, "dimension", None)
+        raise ValueError(f"posterior must be for dimension {dimension}, got {theirs}")
+    updates = callable(getattr(posterior, "update", None))
+    if isinstance(posterior, type | dict) or not updates:
+        remedy = ""
+        if isinstance(posterior, dict):
+            remedy = ": write 'spike_slab(spread = 0.25)'"
+        elif isinstance(posterior, type) and updates:
+            remedy = f": make one, {posterior.__name__}(...)"
+        raise ValueError(
+            f"posterior must be an object with a method update, got {posterior!r}{remedy}"
+        )
+    for name, value in told.items():
+        if isinstance(posterior, tuple(POSTERIORS.values())) and value is not None:
+            raise ValueError(
+                f"{name} must be told to the posterior if that is an object, got {value!r} beside "
+                f"{posterior!r}"
+            )
+    return posterior
+
+
 def own_settings(name: str, told: Collection[str]) -> list[str]:
     """The settings that a posterior has beside what a policy tells all of them."""
     named = (field.name for field in fields(POSTERIORS[name]))

@@ -1,7 +1,7 @@
 """From online predictions to confidence sets.
 
-A forecaster that predicts almost as well as the true parameter must agree with it on most rounds;
-turned around, the true parameter agrees with the predictions, which makes an ellipsoid.
+A forecaster that predicts almost as well as the true parameter must agree with it in most rounds.
+So the true parameter agrees with the predictions, which makes an ellipsoid.
 
 Notation, in units of the noise
     reach       B      bound on |<theta, a>|
@@ -23,14 +23,14 @@ from soids.regression.ridge import Ellipsoid, ridge
 def around_predictions(seen: Evidence, penalty: float, budget: float) -> Ellipsoid:
     """All parameters with ``penalty |theta|^2 + sum (y_t - <theta, a_t>)^2 <= budget``.
 
-    ``seen`` holds the rounds' answers, or the predictions made for them. If there is no such
-    parameter, what was told cannot be true: a warning, and the least violation alone.
+    ``seen`` holds the answers of the rounds, or the predictions made for them. If there is no such
+    parameter, an assumption is wrong: a warning says so, and the set is the least violation alone.
     """
     centre, factor = ridge(seen, penalty)
     least = seen.energy - float(seen.moment @ centre)
     if budget < least:
         warnings.warn(
-            "the confidence set is empty: sparsity, radius or noise must be larger than was told",
+            "the confidence set is empty: sparsity, radius or noise must be larger than given",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -62,20 +62,20 @@ def exp_concave_power(reach: float, horizon: int, delta: float) -> float:
 def price(
     rounds: float, dimension: int, sparsity: int, reach: float, eta: float, delta: float
 ) -> float:
-    """A bound on the price under the subset prior, at all times but for ``delta``.
+    """A bound on the price under the subset prior, at all times with probability ``1 - delta``.
 
-    By comparison with the true parameter shrunk by 1 - c and blurred by c times the ball, with
-    c = 1 / (n B): that costs the support's prior and k log(1 / c); the losses grow by at most
-    1 / n, and by a sum of c B eps_t.
+    The comparator is the true parameter, of k features, shrunk by ``1 - c`` plus ``c`` times a
+    uniform point of the ball. Its prior mass costs ``k log(1 / c)``; the losses grow by at most
+    ``n (c B)^2`` and by a sum of ``c B eps_t``. The c of each k is the one with the least total.
     """
     sizes = np.arange(1, sparsity + 1)
     log_supports = gammaln(dimension + 1) - gammaln(sizes + 1) - gammaln(dimension - sizes + 1)
-    log_blur = math.log(max(1.0, rounds * reach))
-    support = float((log_supports + sizes * (math.log(2.0) + log_blur)).max())
-    log_prior = math.log1p(-(2.0**-sparsity))
-    n = max(rounds, 1)
-    luck = math.sqrt(2.0 * math.log(n * (n + 1) / delta) / n)
-    return support + log_prior + eta * (1.0 / n + luck)
+    deviation = math.sqrt(2.0 * rounds * math.log(max(rounds, 1) * (rounds + 1) / delta))
+    slope, curvature = eta * reach * deviation, eta * rounds * reach**2
+    root = slope + np.sqrt(slope**2 + 8.0 * curvature * sizes)
+    blur = 2.0 * sizes / np.maximum(root, 2.0 * sizes)  # at most 1
+    costs = log_supports + sizes * np.log(2.0 / blur) + blur * (slope + curvature * blur)
+    return float(costs.max()) + math.log1p(-(2.0**-sparsity))
 
 
 def clerico_width(
@@ -83,8 +83,8 @@ def clerico_width(
 ) -> float:
     """How far predictions can be from the true rewards, summed in square.
 
-    Clerico et al. (2025), Theorem 4.7 as reconstructed for the subset prior: with eta = 1/2, eight
-    times price plus log(1 / delta). Valid for an admissible eta.
+    Clerico et al. (2025), Theorem 4.7 as we reconstruct it for the subset prior: with eta = 1/2,
+    eight times the sum of price and log(1 / delta). Valid for an admissible eta.
     """
     own = price(rounds, dimension, sparsity, reach, eta, 0.5 * delta)
     return 2.0 / (eta * (1.0 - eta)) * (own + math.log(2.0 / delta))
