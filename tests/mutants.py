@@ -34,8 +34,9 @@ JUDGES = {
     ),
     "diagnosis": ("test_diagnosis.py", "test_guarantees.py", "test_losses.py"),
     "harness": (
-        "test_store.py", "test_experiment.py", "test_comparison.py", "test_bandits.py",
-        "test_play.py", "test_panels.py", "test_worker.py", "test_engines.py", "test_run.py",
+        "test_store.py", "test_experiment.py", "test_experiment_figures.py", "test_comparison.py",
+        "test_bandits.py", "test_play.py", "test_panels.py", "test_worker.py", "test_engines.py",
+        "test_run.py",
     ),
 }  # fmt: skip
 

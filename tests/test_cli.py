@@ -51,6 +51,8 @@ def test_the_version_is_the_packages():
         (["reproduce", "figure1", "--workers", "many"], "'many' is not a valid integer"),
         (["run"], "Missing argument 'FILE'"),
         (["run", "figur1"], "did you mean 'figure1'?"),
+        (["run", "nothere.toml"], "value: no such file, got 'nothere.toml'\n"),
+        (["run", "figure1.toml"], "figure1 without .toml is the shipped one"),
         (["run", "figure1", "--engine", "dask"], "belong together"),
         (["run", "figure1", "--scheduler", "tcp://here:1"], "belong together"),
         (
@@ -68,6 +70,13 @@ def test_what_is_not_understood_is_an_error_of_usage(arguments, message):
     answer = told(*arguments)
     assert answer.exit_code == 2
     assert message in answer.output
+
+
+def test_a_name_that_is_like_no_other_brings_no_guess():
+    answer = told("run", "nothere")
+    assert answer.exit_code == 2
+    assert "got 'nothere'" in answer.output
+    assert "did you mean" not in answer.output
 
 
 def test_the_module_is_the_command():

@@ -1,6 +1,6 @@
 """Experiments as data: what a file asks for, and one clear line about what is wrong with it."""
 
-import textwrap
+import functools
 import tomllib
 from pathlib import Path
 
@@ -14,41 +14,14 @@ from soids.cli.whereabouts import shipped
 from soids.policies import POLICIES
 from soids.simulation.experiment import parse_experiment, read_experiment
 from soids.simulation.trial import Player, Problem, Trial
-
-FILE = """
-title = "Two sizes"
-horizon = 50
-seeds = 2
-
-[bandit]
-family = "paper"
-dimension = [20, 40]
-
-[policies]
-SOIDS = { policy = "soids", told = ["sparsity", "noise"] }
-LinUCB = { policy = "linucb", alpha = [1.0, 3.0] }
-ESTC = { policy = "estc", exploration = { by = "dimension", 20 = 5, 40 = 10 } }
-Late = { policy = "uniform", slow = true }
-
-[quick]
-horizon = 7
-seeds = 1
-"""
+from some_files import FILE, read_in
 
 
 @pytest.fixture
 def read(tmp_path, monkeypatch):
     (tmp_path / "broken.py").write_text("class Policy(")
     monkeypatch.syspath_prepend(tmp_path)
-
-    def reading(text, **flags):
-        path = tmp_path / "two.toml"
-        path.write_text(textwrap.dedent(text))
-        experiment = read_experiment(path, **flags)
-        experiment.check()
-        return experiment
-
-    return reading
+    return functools.partial(read_in, tmp_path)
 
 
 def test_lists_are_sweeps_of_problems_and_of_policies(read):
@@ -142,7 +115,11 @@ def test_several_bandits_are_told_apart_by_title_or_family(read):
         ),
         ("dimension = [20, 40]", "dimensions = 20", "got 'dimensions': did you mean 'dimension'"),
         ("dimension = [20, 40]", "", "two.toml: bandit: dimension is missing"),
-        ('"estc", ', '"popart", ', "policies.ESTC: reward_bound is missing"),
+        (
+            '"estc", ',
+            '"popart", ',
+            "ESTC: reward_bound is missing: add it to told, or as a setting$",
+        ),
         ("[bandit]", "[[bandit]]\n[bandits]", "two.toml: the file has the keys"),
         ('policy = "soids", ', "", "policies.SOIDS: policy is missing"),
         ('"soids"', '"sods"', "policies.SOIDS: policy must be .* did you mean 'soids'"),
@@ -151,7 +128,11 @@ def test_several_bandits_are_told_apart_by_title_or_family(read):
         ('"soids"', "7", "policy must be"),
         ('"sparsity", "noise"', '"sparsities"', "told must list sparsity.*did you mean 'sparsity'"),
         ('["sparsity", "noise"]', '"noise"', "told must be a list"),
-        ('"sparsity", "noise"', '"support"', "policies.SOIDS: told: settings are .* got 'support'"),
+        (
+            '"sparsity", "noise"',
+            '"support"',
+            "SOIDS: soids can be told .* and noise, got 'support'$",
+        ),
         ('["sparsity", "noise"]', '["noise"], noise = 2.0', "noise must be told or set, not both"),
         ("alpha = [1.0, 3.0]", "alpha = [1.0, -3.0]", "policies.LinUCB, alpha = -3: alpha must"),
         ("alpha = [1.0, 3.0]", "alhpa = 1.0", "got 'alhpa': did you mean 'alpha'"),
@@ -229,7 +210,7 @@ def test_several_bandits_are_told_apart_by_title_or_family(read):
         (
             "[quick]",
             '[figure]\nx = "family"\n[quick]',
-            "x must be one of round, horizon, dimension, alpha, exploration, got 'family'",
+            "x must be one of round, dimension, alpha, got 'family'$",
         ),
         (
             "[20, 40]\n",
@@ -250,56 +231,28 @@ def test_what_is_wrong_is_said_in_one_line_with_its_place(read, old, new, messag
     assert "\n" not in str(caught.value)
 
 
-FIGURES = (
-    FILE.partition("[quick]")[0]
-    + """
-[[figure]]
-caption = \"\"\"Two
-  lines.\"\"\"
-policies = ["ESTC", "SOIDS"]
-
-[[figure]]
-name = "radii"
-title = "Radii"
-policies = ["LinUCB", "SOIDS"]
-x = "alpha"
-
-[[figure]]
-name = "slow"
-policies = ["Late", "SOIDS"]
-"""
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ("told = ['sparsity', 'noise', 'radius']", "soids_paper can be told sparsity and noise"),
+        ("told = ['noise']", "sparsity is missing: add it to told, or as a setting$"),
+        ("told = ['sparsity'], sampler = 'exact'", None),
+    ],
 )
+def test_what_a_policy_can_be_told_is_said(read, settings, message):
+    text = FILE.replace('"soids", told = ["sparsity", "noise"]', f"'soids_paper', {settings}")
+    if message is None:
+        assert read(text).players[0][0].told == ("sparsity",)
+        return
+    with pytest.raises(ValueError, match=f"policies.SOIDS: {message}"):
+        read(text)
 
 
-def test_a_file_without_figures_has_one_of_everything(read):
-    experiment = read(FILE)
-    (figure,) = experiment.figures
-    assert (figure.title, figure.policies, figure.x) == ("Two sizes", (), "round")
-    assert figure.among(experiment.players[0]) == list(experiment.players[0])
-    assert figure.stem(experiment.name) == "two"
-
-
-def test_figures_show_what_they_list_in_its_order_and_late_ones_come_with_full(read):
-    experiment = read(FIGURES)
-    first, radii = experiment.figures
-    assert (first.title, first.caption) == ("Two sizes", "Two lines.")
-    assert [player.label for player in first.among(experiment.players[1])] == ["ESTC", "SOIDS"]
-    assert [player.label for player in radii.among(experiment.players[0])] == [
-        "LinUCB, alpha = 1",
-        "LinUCB, alpha = 3",
-        "SOIDS",
-    ]
-    assert [figure.stem("two") for figure in read(FIGURES, full=True).figures] == [
-        "two",
-        "two-radii",
-        "two-slow",
-    ]
-
-
-def test_a_sweep_of_which_every_policy_is_slow_comes_with_full(read):
-    text = FIGURES.replace("[1.0, 3.0] }", "[1.0, 3.0], slow = true }")
-    assert [figure.name for figure in read(text).figures] == [""]
-    assert [figure.name for figure in read(text, full=True).figures] == ["", "radii", "slow"]
+def test_only_quick_has_a_note_of_its_size(read):
+    assert read(FILE).note == read(FILE, full=True).note == ""
+    assert read(FILE, quick=True).note == "T = 7, 1 seed (--quick)"
+    several = FILE.replace("horizon = 7\nseeds = 1", "horizon = [7, 1000]\nseeds = 3")
+    assert read(several, quick=True).note == "3 seeds (--quick)"
 
 
 def test_what_is_slow_is_checked_in_any_case(read):

@@ -89,12 +89,39 @@ def test_a_figure_follows_its_file():
     assert highest <= min(axes.get_tightbbox().y0 for axes in figure.axes)
 
 
+def test_a_note_stands_below_the_title_of_curves_and_sweeps():
+    for x in ("round", "dimension"):
+        shown = part(random_panels(), x=x)
+        plain, noted = (draw_part(one, []) for one in (shown, shown._replace(note="T = 7")))
+        assert len(noted.texts) == len(plain.texts)
+        assert noted.texts[1].get_text() == f"T = 7. {plain.texts[1].get_text()}"
+
+
 def test_a_policy_has_its_hue_in_every_figure():
     both = [part(random_panels(policies=some)) for some in (("SOIDS", "OTCS"), ("FGTS", "OTCS"))]
     colours = [draw_part(one, both).axes[0].lines[1].get_color() for one in both]
     assert colours[0] == colours[1]
     hues = looks(["FGTS", "OTCS"], among=["SOIDS", "OTCS", "FGTS"])
     assert hues["OTCS"] == looks(["SOIDS", "OTCS"])["OTCS"]
+
+
+def test_well_known_policies_have_their_hue_in_figures_of_every_experiment():
+    labels = ["OTCS", "Thompson, support known", "PopArt", "sparse IDS", "FGTS", "E2D"]
+    alone = {label: looks([label])[label] for label in labels[:2] + labels[3:5]}
+    for order in (labels, labels[::-1]):
+        found = looks(order)
+        assert {label: found[label] for label in alone} == alone
+        assert len({look.colour for look in found.values()}) == len(labels)
+    assert looks(["SparseIDS"])["SparseIDS"] == alone["sparse IDS"]
+    four = looks(["SOIDS, exact sampler", "OTCS", "ESTC", "LinUCB"])  # the paper's figure
+    assert [look.colour for look in four.values()] == ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]
+
+
+def test_families_without_a_hue_of_their_own_share_all_of_them_before_one_returns():
+    found = looks(["SOIDS", "LinTS", *"ABCDEFGHIJ"])
+    hues = [look.colour for look in found.values()]
+    assert len(set(hues[:9])) == 9
+    assert len(set(found.values())) == 12
 
 
 def test_a_policy_without_the_setting_is_a_level_line_with_its_band():

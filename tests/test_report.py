@@ -78,6 +78,27 @@ def test_whatever_was_played_can_be_reported(case, x):
     json.dumps(numbers(page), allow_nan=False)
 
 
+def test_the_note_on_what_was_played_is_at_the_top():
+    noted = part(random_panels())._replace(note="T = 7, 2 seeds (--quick)")
+    words = Page(render([noted], "Some title", SETTINGS, VERSIONS)).text
+    assert words.index("Some title") < words.index("T = 7, 2 seeds (--quick)")
+    assert words.index("T = 7, 2 seeds (--quick)") < words.index("Regret is what")
+    assert "--quick" not in Page(rendered(random_panels())).text
+
+
+@pytest.mark.parametrize("final", [[1.0, 130.0], [1.0, 90.0, 2.0]])
+def test_no_interval_of_a_regret_reaches_below_zero(final):
+    panels = random_panels(dimensions=(20, 40), policies=("SOIDS",))
+    for panel in panels:
+        panel.runs["SOIDS"] = runs(final)
+    page = rendered(panels, x="dimension")
+    (cell,) = set(re.findall(r"<small>(\[.*?\])</small>", page))
+    assert cell.startswith("[0, ")
+    drawn = numbers(page)
+    assert drawn["panels"][0]["finals"][0]["interval"][0] == 0.0
+    assert drawn["sweeps"][0]["lines"][0]["low"] == [0.0, 0.0]
+
+
 def test_labels_titles_and_settings_are_text_and_nothing_else():
     page = rendered(random_panels(policies=NASTY), "</title><script>alert(1)</script>")
     words = Page(page).text

@@ -133,6 +133,13 @@ def test_a_run_says_whose_figure_it_replaces(tmp_path):
 
     assert "give way" not in said(files[0])
     assert "give way to those of --quick" in said(files[0], "--quick")
+    for form in ("markdown", "latex", "csv"):
+        answer = CliRunner().invoke(main, ["table", str(tmp_path / "out"), "--format", form])
+        assert "T = 2, 1 seed (--quick)" in answer.output
+    assert "T = 2, 1 seed (--quick)" in said(files[0], "--quick")
+    assert "T = 2, 1 seed (--quick)" in (tmp_path / "out" / "report.html").read_text()
+    assert "seed (--quick)" not in said(files[0])
+    assert "(--quick)" not in CliRunner().invoke(main, ["table", str(tmp_path / "out")]).output
     assert "give way" not in said(files[0])
     assert "had results of another file" in said(files[1])
     assert "give way" not in said(files[1])

@@ -1,5 +1,7 @@
 """What the shipped figures say of themselves is what is played."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -156,6 +158,12 @@ def test_all_of_a_figure_have_the_same_prior_and_knowledge(name):
         for player, policy in found:
             default = type(policy)(policy.dimension).gain
             assert policy.gain == ("shannon" if "Shannon gain" in player.label else default)
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_captions_speak_of_nothing_that_a_picture_lacks(name):
+    for figure in read_experiment(shipped()[name], full=True).figures:
+        assert not re.search(r"\b(rows?|differences|level line)\b", figure.caption, re.IGNORECASE)
 
 
 def test_the_langevin_steps_are_those_of_the_caption(figure1):

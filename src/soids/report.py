@@ -75,6 +75,7 @@ def render(
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     return template.render(
         title=title,
+        note=parts[0].note,
         remark=remark,
         seeds=seeds_in_words([panel for part in parts for panel in part.panels]),
         figures=views,

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+ALIKE = 0.66  # least similarity of a guess: one wrong letter of three, not "there" in a long name
+
 
 def meant(name: object, known: Iterable[str]) -> str:
     """The end of an error message: what was got, and what comes near it.
@@ -10,5 +12,5 @@ def meant(name: object, known: Iterable[str]) -> str:
     >>> meant("sods", ["soids", "uniform"])
     ", got 'sods': did you mean 'soids'?"
     """
-    near = get_close_matches(str(name), list(known), n=1)
+    near = get_close_matches(str(name), list(known), n=1, cutoff=ALIKE)
     return f", got {name!r}" + (f": did you mean {near[0]!r}?" if near else "")

@@ -81,9 +81,10 @@ def write_numbers(experiment: Experiment, panels: list[Panel], folder: Path) -> 
         "curves": tables.curves_csv(panels),
         "times": tables.times_csv(panels),
     }
-    for figure, _, seen in parts:
-        if figure.x != ROUND:
-            numbers[figure.stem("sweep")] = tables.sweep_csv(seen, figure.x)
+    for part in parts:
+        setting = part.figure.x
+        if setting != ROUND:
+            numbers[part.figure.stem("sweep")] = tables.sweep_csv(part.panels, setting)
     for name, text in numbers.items():
         write_whole(folder / f"{name}.csv", text.encode())
 
@@ -108,8 +109,9 @@ def shown(part: Part) -> Table:
     """The table for a terminal, with what a decision takes on the last problem."""
     panels = part.panels
     remark = "ms: processor time of a round, on the last problem"
+    heading = [part.figure.title, part.note, "mean regret ± standard error [worst seed]"]
     table = Table(
-        title=f"{escape(part.figure.title)}\nmean regret ± standard error \\[worst seed]",
+        title=escape("\n".join(filter(None, heading))),
         caption=escape(" ".join([part.figure.caption, remark]).strip()),
         box=box.SIMPLE,
         caption_justify="left",

@@ -42,11 +42,15 @@ def table(folder: Path, form: str) -> None:
     """Print the final regrets in FOLDER, where soids run has put its results."""
     experiment, panels = read_results(folder)
     if form == "csv":
+        click.echo(f"{experiment.note}\n" if experiment.note else "", err=True, nl=False)
         click.echo(tables.summary_csv(panels), nl=False)
         return
     click.echo("Regret at the horizon: mean ± standard error [worst seed].", err=True)
     parts = parts_of(experiment, panels)
-    titles = [part.figure.title if len(parts) > 1 else "" for part in parts]
+    titles = [
+        ": ".join(filter(None, (part.figure.title if len(parts) > 1 else "", part.note)))
+        for part in parts
+    ]
     texts = [FORMATS[form](part.panels, title) for part, title in zip(parts, titles, strict=True)]
     click.echo("\n".join(texts), nl=False)
 

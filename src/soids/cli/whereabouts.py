@@ -32,6 +32,10 @@ def find_file(name: str) -> Path:
         return known[name]
     if path.is_dir():
         raise click.BadParameter(f"{name} is a folder: name a file in it")
+    if path.suffix == ".toml":
+        stem = str(path.with_suffix(""))
+        shipped_one = f": {stem} without .toml is the shipped one" if stem in known else ""
+        raise click.BadParameter(f"no such file, got {name!r}{shipped_one}")
     raise click.BadParameter(f"no such file, nor one of {', '.join(known)}{meant(name, known)}")
 
 

@@ -35,6 +35,7 @@ def draw_curves(
     panels: list[Panel],
     title: str = "",
     *,
+    note: str = "",
     caption: str = "",
     scale: str = "",
     listed: Sequence[str] = (),
@@ -45,11 +46,12 @@ def draw_curves(
     Without a ``scale``, "linear" or "log", regrets that differ by orders of magnitude have a second
     row with a logarithmic scale; more than four panels have that scale only. The legend has the
     order of ``listed``, or of the regrets; ``among`` are the policies of all figures, for colours.
+    A ``note`` stands below the title.
     """
     panels = played(panels)
     scales = scales_of(panels, scale)
     known = looks(policies_of(panels), among)
-    order, note = legend_order(panels, listed)
+    order, hint = legend_order(panels, listed)
     with styled():
         columns = min(len(panels), 4)
         lines = math.ceil(len(panels) / columns)
@@ -65,8 +67,9 @@ def draw_curves(
                 if place % columns == 0:
                     axes.set_ylabel("regret" if kind == "linear" else "regret, log scale")
         align_logs(grid.flat)
-        head(figure, title, spread_in_words("Mean and standard deviation", panels), caption)
-        legend(figure, [(policy, known[policy]) for policy in order], note)
+        words = spread_in_words("Mean and standard deviation", panels)
+        head(figure, title, f"{note}. {words}" if note else words, caption)
+        legend(figure, [(policy, known[policy]) for policy in order], hint)
     return figure
 
 

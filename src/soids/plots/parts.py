@@ -17,6 +17,7 @@ def draw_part(part: Part, parts: Sequence[Part]) -> "Figure":
     """One of the figures of an experiment; a policy has the same hue in all of them."""
     figure, panels = part.figure, part.panels
     words: dict[str, Any] = {
+        "note": part.note,
         "caption": figure.caption,
         "listed": policies_of(panels) if figure.policies else [],
         "among": policies_in(parts),

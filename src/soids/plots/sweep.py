@@ -40,6 +40,7 @@ def draw_sweep(
     bounds: bool = False,
     *,
     slopes: bool = True,
+    note: str = "",
     caption: str = "",
     listed: Sequence[str] = (),
     among: Sequence[str] = (),
@@ -48,8 +49,8 @@ def draw_sweep(
 
     Bars are 95 % intervals of the mean, and beside the end of each line stands its slope, if
     ``slopes`` are asked for. A policy that does not have the setting is a level line with its
-    interval. With ``bounds`` the paper's
-    rates are drawn, the smallest multiples that lie nowhere below the first policy.
+    interval. With ``bounds`` the paper's rates are drawn, the smallest multiples that lie nowhere
+    below the first policy. A ``note`` stands below the title.
     """
     panels = played(panels)
     known = looks(policies_of(panels), among)
@@ -74,13 +75,13 @@ def draw_sweep(
             mark_values(axes, lines)
             if slopes:
                 label_slopes(axes, lines, known)
-        note = spread_in_words("Mean and its 95 % interval", panels)
+        words = spread_in_words("Mean and its 95 % interval", panels)
         if slopes:
-            note += " Numbers: slopes of log regret and their intervals."
+            words += " Numbers: slopes of log regret and their intervals."
         if bounds:
             first = reference_of(panels)
-            note += f" Grey: rates of theory, scaled to touch {first} from above."
-        head(figure, title, note, caption)
+            words += f" Grey: rates of theory, scaled to touch {first} from above."
+        head(figure, title, f"{note}. {words}" if note else words, caption)
         entries = [(policy, known[policy]) for policy in order]
         theory = [(name, Look(RATE, dash)) for name, dash in RATE_DASHES.items() if bounds]
         legend(figure, [*entries, *theory], hint)

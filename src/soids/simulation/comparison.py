@@ -54,6 +54,12 @@ def interval(values: object, level: float = 0.95) -> Interval:
     return sorted_interval(tuple(np.sort(sample).tolist()), as_share(level, "level"))
 
 
+def regret_interval(regret: Floats, level: float = 0.95) -> Interval:
+    """The interval of a mean regret: at least zero, unless some regret is below it."""
+    low, high = interval(regret, level)
+    return Interval(0.0, high) if low < 0.0 <= regret.min() else Interval(low, high)
+
+
 @lru_cache(maxsize=10_000)  # tables, figures and reports ask for the same ones
 def sorted_interval(values: tuple[float, ...], level: float) -> Interval:
     """The interval of values in ascending order."""
@@ -127,7 +133,7 @@ def summary(panel: str, policy: str, runs: Runs, level: float = 0.95) -> Summary
     """One policy on one problem, in numbers."""
     final = runs.final
     sd = float(final.std(ddof=1)) if len(final) > 1 else math.nan
-    low, high = interval(final, level)
+    low, high = regret_interval(final, level)
     median, decile, last_decile = np.quantile(final, [0.5, 0.1, 0.9])
     return Summary(
         panel=panel,

@@ -34,9 +34,10 @@ x = "alpha"                  # regret against a setting of the bandit or of poli
 policies = ["LinUCB", "SOIDS"]
 """
 
+import itertools
 import tomllib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,6 @@ from soids.simulation.reading import (
     as_choices,
     as_table,
     as_text,
-    check_known,
     check_settings,
     located,
     only,
@@ -64,7 +64,6 @@ from soids.simulation.trial import (
     Problem,
     Trial,
     family_called,
-    policy_called,
 )
 from soids.spelling import meant
 
@@ -82,6 +81,15 @@ class Experiment:
     text: str = ""  # of the file
     quick: bool = False
     full: bool = False
+
+    @property
+    def note(self) -> str:
+        """What --quick plays, to stand above tables and figures; empty without --quick."""
+        if not self.quick:
+            return ""
+        horizons = {problem.horizon for problem in self.problems}
+        rounds = f"T = {horizons.pop():,}, " if len(horizons) == 1 else ""
+        return f"{rounds}{len(self.seeds)} seed{'s' if len(self.seeds) > 1 else ''} (--quick)"
 
     def trials(self) -> list[Trial]:
         """The largest problems first, so that no core waits at the end; then seed by seed, so
@@ -111,10 +119,7 @@ class Experiment:
                 next(bandit.rounds(problem.horizon, np.random.default_rng(0)))
             for player in players:
                 with located(f"policies.{player.label}"):
-                    make = policy_called(player.policy)
-                    with located("told"):
-                        check_known(make, player.told, passed=("dimension",))
-                    check_settings(make, [*player.settings, *player.told], passed=("dimension",))
+                    player.check()
                     check_verbs(player.make(bandit, problem.horizon))
 
 
@@ -153,16 +158,28 @@ def parse_experiment(
         raise ValueError("policies are all slow = true: they are played with --full only")
     everyone = [all_players(entries, problem) for problem in problems]
     title = as_text(table.get("title", name), "title")
+    try:
+        figures = figures_of(table.get("figure", {}), title, problems, everyone, late, quick)
+    except ValueError:
+        check_players(everyone)  # the figures may only be wrong because a setting is misspelt
+        raise
     return Experiment(
         name=name,
         title=title,
         problems=problems,
         players=tuple(tuple(p for p in players if p.entry not in late) for players in everyone),
         seeds=parse_seeds(table["seeds"]),
-        figures=figures_of(table.get("figure", {}), title, problems, everyone, late),
+        figures=figures,
         quick=quick,
         full=full,
     )
+
+
+def check_players(everyone: Iterable[Iterable[Player]]) -> None:
+    """Refuse policies with settings that they do not take, or without one that they need."""
+    for player in itertools.chain.from_iterable(everyone):
+        with located(f"policies.{player.label}"):
+            player.check()
 
 
 def all_problems(table: Mapping[str, Any]) -> list[Problem]:

@@ -49,14 +49,18 @@ def figures_of(
     problems: Sequence[Problem],
     everyone: Sequence[Sequence[Player]],
     late: Collection[str],
+    quick: bool = False,
 ) -> tuple[Figure, ...]:
-    """All figures, checked, but those that need the late entries, which are not played."""
+    """All figures, checked, but those that need the late entries, which are not played.
+
+    With ``quick``, a setting to draw the regret against may have a single value.
+    """
     players = [player for found in everyone for player in found]
     entries = list(dict.fromkeys(player.entry for player in players))
     figures = parse_figures(blocks, title, entries)
     for where, figure in figures.items():
         with located(where):
-            check_x(figure, problems, players)
+            check_x(figure, problems, everyone, least=1 if quick else 2)
     in_time = [player for player in players if player.entry not in late]
     return tuple(figure for figure in figures.values() if has_content(figure, problems, in_time))
 
@@ -116,30 +120,58 @@ def parse_figure(block: object, title: str, entries: Collection[str]) -> Figure:
     return figure
 
 
-def check_x(figure: Figure, problems: Sequence[Problem], players: Sequence[Player]) -> None:
+def check_x(
+    figure: Figure, problems: Sequence[Problem], everyone: Sequence[Sequence[Player]], least: int
+) -> None:
     """Refuse a figure that could not be drawn once all is played."""
     if figure.x == ROUND:
         return
-    shown = figure.among(players)
-    if sweeps_policies(figure, problems):
-        values = [player.settings[figure.x] for player in shown if figure.x in player.settings]
-        if not values:
-            names = [*settings_of(problems[0]), *(name for p in shown for name in p.settings)]
-            known = [ROUND, *dict.fromkeys(names)]
-            raise ValueError(f"x must be one of {', '.join(known)}{meant(figure.x, known)}")
-        if figure.bounds:
-            raise ValueError(f"bounds need an x that is a setting of the bandit, got {figure.x!r}")
-    else:
-        values = [settings_of(problem).get(figure.x, "missing") for problem in problems]
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+    shown = [figure.among(players) for players in everyone]
+    lines = values_of(figure.x, problems, shown)
+    if not any(lines):
+        known = [ROUND, *drawable(problems, shown)]
+        raise ValueError(f"x must be one of {', '.join(known)}{meant(figure.x, known)}")
+    if figure.bounds and sweeps_policies(figure, problems):
+        raise ValueError(f"bounds need an x that is a setting of the bandit, got {figure.x!r}")
+    for value in (value for line in lines for value in line):
+        if not is_positive(value):
             raise ValueError(
                 f"x must be a positive number everywhere, {figure.x} is also {value!r}"
             )
+    if max(map(len, map(set, lines))) < least:
+        each = " on each problem" if len(lines) > 1 else ""
+        raise ValueError(f"x must have at least two values, {figure.x} has one{each}")
     for problem in problems if figure.bounds else ():
         lacking = {"dimension", "sparsity"} - problem.settings.keys()
         if lacking and problem.family != "paper":
             raise ValueError(f"bounds need the {lacking.pop()} in [bandit] {problem.title}")
+
+
+def values_of(
+    name: str, problems: Sequence[Problem], shown: Sequence[Sequence[Player]]
+) -> list[list[Any]]:
+    """The values of a setting that lines can join: of the problems, or on each of policies."""
+    if any(name in settings_of(problem) for problem in problems):
+        return [[settings_of(problem).get(name, "missing") for problem in problems]]
+    return [[p.settings[name] for p in players if name in p.settings] for players in shown]
+
+
+def drawable(problems: Sequence[Problem], shown: Sequence[Sequence[Player]]) -> list[str]:
+    """The settings with at least two values, all of them positive numbers."""
+    names = dict.fromkeys(name for problem in problems for name in settings_of(problem))
+    names |= dict.fromkeys(name for players in shown for p in players for name in p.settings)
+    found = {name: values_of(name, problems, shown) for name in names}
+    return [
+        name
+        for name, lines in found.items()
+        if all(is_positive(value) for line in lines for value in line)
+        and max(map(len, map(set, lines))) > 1
+    ]
+
+
+def is_positive(value: object) -> bool:
+    """Whether it is a positive number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
 def has_content(figure: Figure, problems: Sequence[Problem], players: Sequence[Player]) -> bool:

@@ -47,6 +47,7 @@ class Part(NamedTuple):
     figure: Figure
     problems: list[Panel]  # with the policies of the figure, in its order
     panels: list[Panel]  # the same; one for each value of a setting of policies if that is its x
+    note: str = ""  # what was played instead of the whole, if --quick was
 
 
 def gather(experiment: Experiment, store: Store) -> list[Panel]:
@@ -76,7 +77,7 @@ def parts_of(experiment: Experiment, panels: list[Panel]) -> list[Part]:
             for players, panel in zip(shown, problems, strict=True)
             for one in unfolded(panel, players, figure.x)
         ]
-        parts.append(Part(figure, problems, seen))
+        parts.append(Part(figure, problems, seen, experiment.note))
     return [part for part in parts if count(part.panels)]
 
 

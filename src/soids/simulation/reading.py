@@ -89,10 +89,18 @@ def check_settings(
 ) -> None:
     """Refuse settings that a class or function does not take, and the lack of one it needs."""
     check_known(make, names, passed)
+    for name in lacking(make, names, passed):
+        raise ValueError(f"{name} is missing")
+
+
+def lacking(
+    make: Callable[..., Any], names: Collection[str], passed: tuple[str, ...]
+) -> Iterator[str]:
+    """The settings without which a class or function cannot be called."""
     for name, parameter in inspect.signature(make).parameters.items():
         needed = parameter.default is parameter.empty and parameter.kind in NAMED
         if needed and name not in names and name not in passed:
-            raise ValueError(f"{name} is missing")
+            yield name
 
 
 def check_known(make: Callable[..., Any], names: Collection[str], passed: tuple[str, ...]) -> None:

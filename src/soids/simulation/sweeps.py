@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from soids.arrays import Floats
-from soids.simulation.comparison import Interval, interval, policies_of
+from soids.simulation.comparison import Interval, interval, policies_of, regret_interval
 from soids.simulation.panels import Panel, Runs
 
 UNKNOWN = math.nan, Interval(math.nan, math.nan)  # a slope, and its interval
@@ -72,7 +72,7 @@ def one_series(
     played = [panel for panel in group if policy in panel.runs and len(panel.runs[policy].seeds)]
     runs = [panel.runs[policy] for panel in played]
     values = np.array([float(panel.problem[setting]) for panel in played])
-    ends = np.array([interval(run.final, level) for run in runs])
+    ends = np.array([regret_interval(run.final, level) for run in runs])
     fixed = {name: played[0].problem[name] for name in others if name in played[0].problem}
     mean = np.array([run.final.mean() for run in runs])
     flat = all(policy in panel.level for panel in played)

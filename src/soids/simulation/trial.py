@@ -16,7 +16,7 @@ from typing import Any
 from soids.bandits import FAMILIES, Bandit
 from soids.policies import POLICIES
 from soids.policies.policy import Policy
-from soids.simulation.reading import short
+from soids.simulation.reading import check_known, lacking, short
 from soids.spelling import meant
 
 TELLABLE = ("sparsity", "radius", "noise", "norm", "support", "reward_bound", "horizon")
@@ -73,6 +73,20 @@ class Player:
         policy: Policy = policy_called(self.policy)(bandit.dimension, **told, **self.settings)
         return policy
 
+    def check(self) -> None:
+        """Refuse what its policy cannot be told or set to, and the lack of what it needs."""
+        make, passed = policy_called(self.policy), ("dimension",)
+        tellable = tellable_to(make)
+        for name in self.told:
+            if name not in tellable:
+                raise ValueError(
+                    f"{self.policy} can be told {listed(tellable)}{meant(name, tellable)}"
+                )
+        check_known(make, self.settings, passed)
+        for name in lacking(make, [*self.settings, *self.told], passed):
+            told = "to told, or " if name in tellable else ""
+            raise ValueError(f"{name} is missing: add it {told}as a setting")
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -121,6 +135,23 @@ class Trial:
 def plain(text: str) -> str:
     """A text as part of a file's name: the key beside it tells apart what this does not."""
     return re.sub(r"[^A-Za-z0-9=.,_-]+", "_", text)[:80]
+
+
+def tellable_to(make: Callable[..., Any]) -> list[str]:
+    """What a policy can be told of the bandit."""
+    parameters = inspect.signature(make).parameters
+    anything = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    return [name for name in TELLABLE if anything or name in parameters]
+
+
+def listed(names: list[str]) -> str:
+    """Names as in a sentence.
+
+    >>> listed(["sparsity", "radius", "noise"])
+    'sparsity, radius and noise'
+    """
+    *others, last = names or ["nothing"]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def family_called(name: str) -> Callable[..., Bandit]:
