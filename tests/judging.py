@@ -62,8 +62,7 @@ def first_states(target: Target, particles: int, rng: np.random.Generator) -> Cl
     if prior.smallest == 1:
         thetas[range(particles), rng.integers(thetas.shape[1], size=particles)] = prior.radius.low
     variances = draw_variances(prior, np.zeros(particles), 0.0, rng)
-    radii = np.full(particles, prior.radius.high)
-    return placed(target, thetas, thetas != 0.0, radii, variances)
+    return placed(target, thetas, thetas != 0.0, variances)
 
 
 def chains(target: Target, particles: int = PARTICLES, sweeps: int = SWEEPS) -> Cloud:

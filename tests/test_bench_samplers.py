@@ -15,7 +15,7 @@ from soids.bench import chains, samplers
 from soids.bench.chains import WATCHED, Chains, Walk, settle
 from soids.bench.charts import draw_samplers
 from soids.bench.density import relaxed_log_density
-from soids.bench.problems import DATA, NOISE, RADIUS, pose
+from soids.bench.problems import DATA, NOISE, pose
 from soids.bench.samplers import Effort, Measurement, measure, ratios
 from soids.cli import main
 from soids.cli.bench_samplers import tabulated
@@ -44,8 +44,7 @@ def words(answer):
 def test_glides_set_the_pace_where_a_bandit_chose_the_data(problem, pace):
     posed, rng = pose(*problem, "default", seed=0), np.random.default_rng(0)
     starts = samplers.wide_starts(posed, 100, rng)
-    radii, variances = np.full(100, RADIUS), np.full(100, NOISE**2)
-    cloud = smc.placed(posed.target("subset"), starts, starts != 0.0, radii, variances)
+    cloud = smc.placed(posed.target("subset"), starts, starts != 0.0, np.full(100, NOISE**2))
     assert samplers.adapted(cloud, rng)[1] == pace
 
 
@@ -68,7 +67,7 @@ def summed_over_labels(target, theta):
     labels = np.array(list(itertools.product([False, True], repeat=len(theta))))
     count = len(labels)
     thetas = np.tile(theta, (count, 1))
-    cloud = smc.placed(target, thetas, labels, np.full(count, np.inf), np.full(count, 0.25))
+    cloud = smc.placed(target, thetas, labels, np.full(count, 0.25))
     return np.logaddexp.reduce(cloud.log_density + cloud.log_truth)
 
 

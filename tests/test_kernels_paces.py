@@ -26,7 +26,7 @@ def test_every_pace_leads_to_supports_that_data_do_not_pin_and_back(pace):
     sweeps = round(50 / (1.0 - pace.joint))  # fifty by flips, which alone lead there
     for start in ([1.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 1.0, 0.0, 0.0, 0.0]):
         thetas = np.tile(start, (count, 1))
-        cloud = smc.placed(target, thetas, thetas != 0.0, np.full(count, 5.0), np.ones(count))
+        cloud = smc.placed(target, thetas, thetas != 0.0, np.ones(count))
         cloud, both = smc.moved(cloud, rng, sweeps, pace), 0
         for _ in range(sweeps):
             cloud = smc.moved(cloud, rng, pace=pace)

@@ -66,9 +66,9 @@ SLABS = pytest.mark.parametrize("slab", [(0.0, 0.0), (0.4, 0.0), (4.0, 0.8)])  #
 
 def staged_cloud(rng, slab):
     """Thirty particles with noises of their own, ready for a sweep."""
-    thetas, radii, variances = sparse_thetas(rng), np.full(30, 3.0), rng.uniform(0.5, 2.0, 30)
+    thetas, variances = sparse_thetas(rng), rng.uniform(0.5, 2.0, 30)
     target = staged(rng, slab_precision=slab[0], slab_centre=slab[1])
-    return smc.placed(target, thetas, thetas != 0.0, radii, variances)
+    return smc.placed(target, thetas, thetas != 0.0, variances)
 
 
 def slopes_of(stage, power):

@@ -100,8 +100,8 @@ class Ratio(NamedTuple):
 def our_walk(prior: str, problem: Problem, starts: Floats, rng: np.random.Generator) -> Walk:
     """Our moves on one of our priors."""
     count, groups = len(starts), len(starts) // FOUR
-    radii, variances = np.full(count, RADIUS), np.full(count, NOISE**2)
-    cloud = smc.placed(problem.target(prior), starts, starts != 0.0, radii, variances)
+    variances = np.full(count, NOISE**2)
+    cloud = smc.placed(problem.target(prior), starts, starts != 0.0, variances)
     smc.moved(cloud, np.random.default_rng(0), pace=CHAIN)  # compiled before the clock starts
     began = time.process_time()
     cloud, pace = adapted(cloud, rng)

@@ -1,4 +1,4 @@
-"""The parts of the log density: fit, optimism, and slabs of two bumps."""
+"""The parts of the log density: fit, optimism, slabs of two bumps, and what a ball must hold."""
 
 import math
 
@@ -63,6 +63,19 @@ def optimism_rows(start, stop, rewards, starts, tilts, best, soft):
             write_shares(row, tilt, top, shares[: row.size])
             best[m] += tilt * top
             soft[m] += tilt * top + math.log(total(shares[: row.size]))
+
+
+@njit(cache=True)
+def sizes_and_lengths(thetas):
+    """How many features each row includes, and its l1 norm, (M,) each."""
+    sizes, lengths = np.empty(thetas.shape[0], dtype=np.int64), np.empty(thetas.shape[0])
+    for m in range(thetas.shape[0]):
+        size, length = 0, 0.0
+        for j in range(thetas.shape[1]):
+            size += thetas[m, j] != 0.0
+            length += abs(thetas[m, j])
+        sizes[m], lengths[m] = size, length
+    return sizes, lengths
 
 
 def twins(thetas, lean) -> Floats:

@@ -15,7 +15,7 @@ from soids.policies import POLICIES
 from soids.policies.ledger import KeptPolicy, settings_of
 from soids.policies.records import Packer, Unpacker
 
-MAGIC = b"soids policy 4\n"
+MAGIC = b"soids policy 5\n"
 BROKEN = (  # what a file of another making may lead to
     LookupError, AttributeError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile,
 )  # fmt: skip

@@ -24,7 +24,6 @@ class Cloud(NamedTuple):
     arms: Arms
     thetas: Floats  # (M, d)
     included: Bools  # (M, d)
-    radii: Floats  # (M,)
     variances: Floats  # (M,)  of the noise
     rewards: Floats  # (M, N)  of every action of every menu
     log_density: Floats  # (M,)  of the relaxed target, up to a constant of the prior

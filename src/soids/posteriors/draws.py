@@ -3,9 +3,10 @@
 import numpy as np
 from scipy.special import gammaln
 
-from soids.arrays import Bools, Floats
+from soids.arrays import Bools, Floats, Ints
+from soids.kernels.density import sizes_and_lengths
 from soids.kernels.weights import normalised
-from soids.posteriors.prior import Prior, log_slab_scale
+from soids.posteriors.prior import Prior, Span, log_slab_scale
 
 
 def slabs_and_spikes(
@@ -45,16 +46,32 @@ def uniform_in_balls(
     return thetas
 
 
-def draw_radii(prior: Prior, thetas: Floats, radii: Floats, rng: np.random.Generator) -> Floats:
-    """Radii given parameters: density ``R**(-k - 1)`` from the parameter's norm to the bound."""
-    if prior.radius.known:
-        return radii
-    low, high = prior.radius
-    sizes = np.count_nonzero(thetas, axis=1)
-    least = np.clip(np.abs(thetas).sum(axis=1), low, high)
-    beyond = rng.random(len(thetas)) * (1.0 - (least / high) ** sizes)
+def log_mass_of_balls(radius: Span, thetas: Floats) -> Floats:  # (M,)
+    """Log prior density of parameters under all balls that hold them, their radius integrated out.
+
+    The integral of ``R**(-k - 1)`` over these radii; factors that depend on the support alone are
+    left out.
+    """
+    sizes, least = sizes_and_least_radii(radius, thetas)
+    with np.errstate(divide="ignore"):  # no ball holds a parameter outside of the largest one
+        log_mass: Floats = np.log1p(-((least / radius.high) ** sizes)) - sizes * np.log(least)
+    return log_mass
+
+
+def draw_radii(radius: Span, thetas: Floats, rng: np.random.Generator) -> Floats:  # (M,)
+    """Radii given parameters: density ``R**(-k - 1)`` over the balls that hold each."""
+    if radius.known:
+        return np.full(len(thetas), radius.high)
+    sizes, least = sizes_and_least_radii(radius, thetas)
+    beyond = rng.random(len(thetas)) * (1.0 - (least / radius.high) ** sizes)
     drawn: Floats = least * (1.0 - beyond) ** (-1.0 / sizes)
     return drawn
+
+
+def sizes_and_least_radii(radius: Span, thetas: Floats) -> tuple[Ints, Floats]:  # (M,) each
+    """How many features each parameter has, and the smallest possible radius of its ball."""
+    sizes, lengths = sizes_and_lengths(thetas)
+    return sizes, np.minimum(np.maximum(lengths, radius.low), radius.high)
 
 
 def draw_variances(

@@ -27,6 +27,14 @@ class Span(NamedTuple):
     def known(self) -> bool:
         return self.low == self.high
 
+    def beyond(self, earlier: "Span") -> float:
+        """The share of the values that exceed all of an earlier span; zero if known."""
+        if self.known:
+            return 0.0
+        return min(
+            1.0, max(0.0, math.log(self.high / earlier.high) / math.log(self.high / self.low))
+        )
+
 
 class Noise(NamedTuple):
     """What is known of the noise variance: inverse gamma, or known if the shape is infinite."""

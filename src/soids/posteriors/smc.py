@@ -25,6 +25,7 @@ from soids.posteriors.cloud import BATCH, PER_PARTICLE, Cloud, copied, some
 from soids.posteriors.draws import (
     draw_radii,
     draw_variances,
+    log_mass_of_balls,
     slabs_and_spikes,
     uniform_in_balls,
 )
@@ -40,6 +41,10 @@ LONG = 60  # steps to one target: from the prior it is not as far
 # where all that is new is less than one reward in so many.
 UPKEEP = 0.05
 SETTLED = 200
+# A learned radius may grow out of its old range. Weights know nothing of the new room, so particles
+# are due to move, and if so much of the range is new, the cloud starts again.
+GROWTH = 5.0  # moves of a particle that become due while the whole range moves up
+OUTGROWN = 0.5
 REDRAWN = 20  # times at most, what the prior draws outside of a ball
 WARM_UP = 50  # sweeps that bring it in if need be
 PROBE = 4  # particles moved first where time is short, to see how long they take
@@ -57,7 +62,7 @@ def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
     if prior.uniform_in_ball:
         radii *= (prior.radius.low / prior.radius.high) ** rng.random(particles)
         thetas = uniform_in_balls(prior, radii, dimension, rng)
-        return placed(nothing, thetas, thetas != 0.0, radii, variances)
+        return placed(nothing, thetas, thetas != 0.0, variances)
     thetas, included = slabs_and_spikes(prior, particles, dimension, rng)
     outside = np.abs(thetas).sum(axis=1) > radii
     for _ in range(REDRAWN):
@@ -67,24 +72,22 @@ def start(target: Target, particles: int, rng: np.random.Generator) -> Cloud:
         thetas[outside], included[outside] = slabs_and_spikes(prior, count, dimension, rng)
         outside = np.abs(thetas).sum(axis=1) > radii
     thetas[outside], included[outside] = 0.0, False
-    cloud = placed(nothing, thetas, included, radii, variances)
+    cloud = placed(nothing, thetas, included, variances)
     return moved(cloud, rng, WARM_UP) if outside.any() else cloud
 
 
-def placed(
-    target: Target, thetas: Floats, included: Bools, radii: Floats, variances: Floats
-) -> Cloud:
+def placed(target: Target, thetas: Floats, included: Bools, variances: Floats) -> Cloud:
     """An evenly weighted cloud at the given parameters."""
     rewards, zeros = all_rewards(thetas, target.columns), np.zeros(len(thetas))
     arms = promising(target, rewards)
-    cloud = Cloud(target, arms, thetas, included, radii, variances, rewards, zeros, zeros, zeros)
+    cloud = Cloud(target, arms, thetas, included, variances, rewards, zeros, zeros, zeros)
     return evaluated(cloud)
 
 
 def evaluated(cloud: Cloud) -> Cloud:
     """The same particles and weights, with the densities that the cloud's target has there."""
     target, prior, thetas = cloud.target, cloud.target.prior, cloud.thetas
-    included, radii, variances = cloud.included, cloud.radii, cloud.variances
+    included, variances = cloud.included, cloud.variances
     squares, drifts = fits(thetas, target.gram.ready(thetas), target.moment, target.drift)
     soft, log_truth = optimism_of(cloud)
     log_density = soft - drifts - 0.5 * target.eta * (target.energy + squares) / variances
@@ -102,13 +105,11 @@ def evaluated(cloud: Cloud) -> Cloud:
     if prior.spike_scale > 0.0:
         spread = np.abs(np.where(included, 0.0, thetas)).sum(axis=1)
         log_density -= spread / prior.spike_scale + thetas.shape[1] * np.log(prior.spike_scale)
-    low, high = prior.radius
     if not prior.uniform_in_ball:
-        radii = np.full(len(thetas), high)
-        log_density[np.abs(thetas).sum(axis=1) > high] = -np.inf
+        log_density[np.abs(thetas).sum(axis=1) > prior.radius.high] = -np.inf
     elif not prior.radius.known:
-        log_density[(radii < low) | (radii > high)] = -np.inf
-    return cloud._replace(radii=radii, log_density=log_density, log_truth=log_truth)
+        log_density += log_mass_of_balls(prior.radius, thetas)
+    return cloud._replace(log_density=log_density, log_truth=log_truth)
 
 
 def optimism_of(cloud: Cloud) -> tuple[Floats, Floats]:  # (M,) each
@@ -180,9 +181,10 @@ def moved(
 def swept(
     cloud: Cloud, rewards: Floats, rng: np.random.Generator, pace: sparse.Pace
 ) -> tuple[Cloud, Floats]:
-    """Parameters, radii and noise after one sweep, and the rewards of the arms."""
+    """Parameters and noise after one sweep, and the rewards of the arms."""
     target, prior, arms = cloud.target, cloud.target.prior, cloud.arms
     size, dimension = cloud.thetas.shape
+    radii = draw_radii(prior.radius, cloud.thetas, rng)
     powers = target.eta / cloud.variances
     stage = (target.moment, target.drift, arms.columns, arms.starts, target.tilts)
     if prior.spike_scale > 0.0:
@@ -201,19 +203,17 @@ def swept(
         luck = luck_for(cloud.thetas, target, pace, rng)
         gram = target.gram.roomy(cloud.thetas)
         thetas, rewards = sparse.sweep(
-            cloud.thetas, rewards, cloud.radii, powers, sparse.Stage(gram, *stage, *rules), luck,
+            cloud.thetas, rewards, radii, powers, sparse.Stage(gram, *stage, *rules), luck,
             pace,
         )  # fmt: skip
         target.gram.remember(gram)
         included = thetas != 0.0
-    radii = draw_radii(prior, thetas, cloud.radii, rng)
     variances = cloud.variances
     if not prior.noise.known:
         squares, _ = fits(thetas, target.gram.ready(thetas), target.moment, target.drift)
         misfits = target.eta * (target.energy + squares)
         variances = draw_variances(prior, misfits, target.eta * target.rounds, rng)
-    after = cloud._replace(thetas=thetas, included=included, radii=radii, variances=variances)
-    return after, rewards
+    return cloud._replace(thetas=thetas, included=included, variances=variances), rewards
 
 
 def moved_for(cloud: Cloud, rng: np.random.Generator, seconds: float) -> Cloud:
@@ -268,6 +268,8 @@ def advance(
     """
     # One reward more is seldom worth a new start, which takes long with thousands of features.
     may_start, steps = target.rounds > cloud.target.rounds + 1 > 1 and seconds == math.inf, 0
+    if target.prior.radius.beyond(cloud.target.prior.radius) > OUTGROWN:
+        cloud = start(target, len(cloud.thetas), rng)
     while cloud.target is not target:
         ahead = aimed(cloud, target)
         if np.isnan(ahead.log_weights).any():  # else no step would ever be small enough
@@ -299,6 +301,7 @@ def upkeep(cloud: Cloud, target: Target) -> int:
     """How many particles are due to move at the next target, whatever their weights say."""
     news = max(1.0, target.rounds - cloud.target.rounds)
     share = UPKEEP * min(1.0, SETTLED * news / max(1.0, target.rounds))
+    share += GROWTH * target.prior.radius.beyond(cloud.target.prior.radius)
     return math.ceil(share * len(cloud.thetas) - 1e-9)  # what rounding adds is no particle
 
 
