@@ -234,7 +234,7 @@ def aspects(cloud: Cloud, radii: Floats) -> dict[str, Floats]:  # (M,) each
 
 
 def reached(cloud: Cloud, rng: Rng) -> dict[str, Floats]:
-    """The aspects of a cloud, its radii drawn given its parameters, which no ball leaves outside."""
+    """The aspects of a cloud, with radii drawn given its parameters."""
     radii = draw_radii(cloud.target.prior.radius, cloud.thetas, rng)
     assert (np.abs(cloud.thetas).sum(axis=1) <= radii * (1 + 1e-12)).all()
     return aspects(cloud, radii)

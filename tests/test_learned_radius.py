@@ -1,4 +1,4 @@
-"""A cloud carried over rounds while its prior follows the rewards, against draws from that prior."""
+"""Clouds carried over rounds while their prior follows the rewards, against draws from it."""
 
 import math
 
@@ -73,7 +73,7 @@ def test_a_cloud_follows_a_prior_that_follows_the_rewards():
     clouds = [carried(posterior, evidences, rng) for rng in np.random.default_rng(0).spawn(150)]
     along = np.array([one[0] @ mean / (mean @ mean) for one in clouds]) - 1.0
     gains = np.array([one[1].sum() / gain.sum() for one in clouds]) - 1.0
-    # The particles of a cloud vary by about a hundredth less than the posterior: the mean is theirs.
+    # The variance within a cloud is about a hundredth too small: it is about the cloud's own mean.
     for errors, allowed in ((along, 0.015), (gains, 0.04)):
         assert abs(errors.mean()) < max(allowed, 4.0 * errors.std() / math.sqrt(len(errors)))
 
