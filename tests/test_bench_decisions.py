@@ -160,10 +160,16 @@ def test_a_part_has_the_problems_of_some_dimensions():
     assert len(part.players) == 2
 
 
-@pytest.mark.parametrize("name", ["peers", "genotypes"])
-def test_soids_is_the_reference(name):
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("peers", "SOIDS, spike_slab(spread = 0.25), Shannon gain"),
+        ("genotypes", "SOIDS, our defaults"),
+    ],
+)
+def test_soids_is_the_reference(name, label):
     for players in read_experiment(shipped()[name]).players:
-        assert players[0].label == "SOIDS, spike_slab(spread = 0.25), Shannon gain"
+        assert players[0].label == label
         assert players[0].told == ("sparsity", "radius", "noise")
 
 

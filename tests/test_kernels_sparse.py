@@ -298,7 +298,7 @@ def test_all_moves_of_a_sweep_follow_the_arm_that_was_drawn_with_the_values():
         columns=np.array([[1.0, -1.0]]), starts=np.array([0, 2]),
     )  # fmt: skip
     thetas = np.full((400, 1), 3.0)
-    cloud = smc.placed(target, thetas, thetas != 0.0, np.full(400, 50.0), np.ones(400))
+    cloud = smc.placed(target, thetas, thetas != 0.0, np.ones(400))
     changed = (smc.moved(cloud, np.random.default_rng(9)).thetas < 0.0).mean()
     assert abs(changed - 0.5) < 4.0 * math.sqrt(0.25 / 400)
 

