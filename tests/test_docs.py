@@ -13,8 +13,6 @@ import record
 import stored
 from layouts import as_markdown
 from soids.cli import main
-from soids.cli.whereabouts import shipped
-from soids.simulation.experiment import read_experiment
 from soids.simulation.panels import Panel, Runs
 from write import write
 
@@ -401,20 +399,3 @@ def test_a_new_number_in_prose_must_be_accepted(small):
         assert any("numbers in prose have changed" in line for line in write(small))
     assert not write(small, accept=True)
     assert not write(small)
-
-
-def test_readme_fits_on_a_page_and_a_half():
-    assert len((pages.ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
-
-
-def test_a_stored_experiment_has_the_rows_of_its_file():
-    compared = 0
-    for name, path in shipped().items():
-        stem = name.rpartition("/")[2]
-        if (table := stored.find(pages.results(pages.ROOT), stem)) is None:
-            continue
-        labels = {p.label for ps in read_experiment(path, full=True).players for p in ps}
-        rows = {row["policy"] for row in stored.read(table).rows}
-        assert rows <= labels, f"{table.name} is of another {path.name}: measure it again"
-        compared += 1
-    assert compared > 5
