@@ -21,6 +21,12 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --system-certs --upgrade
 
 say = @printf '%-10s %s\n'
 
+define measured
+$(say) benchmark '$(2)'
+	@$(1)/bin/python -m benchmarks $(2)
+
+endef
+
 .DEFAULT_GOAL := help
 .PHONY: help reproduce test lint test-slow mutants limits peers bench docs lock clean
 
@@ -38,7 +44,7 @@ test: lint $(VENV)/.dev $(VENV)/.fresh ## style, types, imports and tests
 	$(say) pytest 'all but the slow tests'
 	@$(PYTEST)
 	$(say) pytest 'kernels as plain Python'
-	@NUMBA_DISABLE_JIT=1 $(PYTEST) tests/test_kernels*.py
+	@NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels
 
 lint: $(VENV)/.dev ## style, types and imports only
 	$(say) ruff 'style'
@@ -54,42 +60,28 @@ test-slow: $(VENV)/.dev $(VENV)/.fresh ## the tests that take minutes
 	@$(PYTEST) -m slow
 
 mutants: $(VENV)/.dev $(VENV)/.fresh ## break the code on purpose: do the tests notice?
-	$(say) mutants 'tests/mutants.py'
-	@$(BIN)/python tests/mutants.py
+	$(say) mutants 'tests/mutants/mutants.py'
+	@$(BIN)/python tests/mutants/mutants.py
 
 limits: $(VENV)/.dev $(VENV)/.fresh ## measure speed, budgets, a large run, designs, the harness and the paper's sampler
-	$(say) limits 'speed'
-	@$(BIN)/python benchmarks/speed.py
-	$(say) limits 'budgets'
-	@$(BIN)/python benchmarks/budget.py
-	$(say) limits 'ten thousand features'
-	@$(BIN)/python benchmarks/large.py
-	$(say) limits 'designs'
-	@$(BIN)/python benchmarks/designs.py
-	$(say) limits 'the harness'
-	@$(BIN)/python benchmarks/harness.py
-	$(say) limits "the paper's sampler"
-	@$(BIN)/python benchmarks/langevin.py
+	$(foreach name,speed budget large designs harness langevin,$(call measured,$(VENV),$(name)))
 
-peers: $(VENV)-peers/.peers ## install other tools beside us, in an environment of their own
+peers: $(VENV)-peers/.peers ## install the libraries that we compare with, in an environment of their own
 
-bench: peers ## measure us beside other tools
-	$(say) bench 'samplers'
-	@$(VENV)-peers/bin/soids bench samplers
-	$(say) bench 'decisions'
-	@$(VENV)-peers/bin/soids bench decisions
+bench: peers ## measure samplers and decisions beside those of other libraries
+	$(foreach name,samplers decisions,$(call measured,$(VENV)-peers,$(name)))
 
 docs: $(VENV)/.dev ## write the tables of README and docs from docs/results
 	$(say) docs 'tables and numbers'
 	@$(BIN)/python docs/write.py
 
 lock: $(VENV)/.python ## renew the lock files
-	$(say) lock 'requirements.lock, requirements-dev.lock, benchmarks/peers/requirements.lock'
+	$(say) lock 'requirements.lock, requirements-dev.lock, benchmarks/requirements.lock'
 	@$(INSTALL) --only-binary :all: $(UV)
 	@$(COMPILE) --extra plot --group build --output-file requirements.lock >/dev/null
 	@$(COMPILE) --all-extras --group dev --constraints requirements.lock --output-file requirements-dev.lock >/dev/null
-	@$(COMPILE) benchmarks/peers/requirements.txt --extra plot --group build --constraints requirements.lock \
-	  --output-file benchmarks/peers/requirements.lock >/dev/null
+	@$(COMPILE) benchmarks/requirements.txt --extra plot --group build --constraints requirements.lock \
+	  --output-file benchmarks/requirements.lock >/dev/null
 
 clean: ## remove all that was made here, except results
 	$(say) clean '$(VENV), $(VENV)-peers, caches, dist'
@@ -117,14 +109,14 @@ $(VENV)/.dev: requirements-dev.lock pyproject.toml $(VENV)/.python
 	@$(ITSELF)
 	@touch $@
 
-$(VENV)-peers/.peers: benchmarks/peers/requirements.lock pyproject.toml
-	$(say) install 'benchmarks/peers/requirements.lock, soids'
+$(VENV)-peers/.peers: benchmarks/requirements.lock pyproject.toml
+	$(say) install 'benchmarks/requirements.lock, soids'
 	@$(PYTHON) -m venv --clear $(VENV)-peers
-	@$(VENV)-peers/bin/pip install --quiet --require-hashes --only-binary :all: --requirement benchmarks/peers/requirements.lock
+	@$(VENV)-peers/bin/pip install --quiet --require-hashes --only-binary :all: --requirement benchmarks/requirements.lock
 	@$(VENV)-peers/bin/pip install --quiet --no-index --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Numba recompiles a kernel when its own file changes, not when one that it calls does: forget all.
-$(VENV)/.fresh: $(VENV)/.python $(wildcard src/soids/kernels/*.py)
+$(VENV)/.fresh: $(VENV)/.python $(wildcard src/soids/kernels/*.py src/soids/kernels/*/*.py)
 	@find src -name '*.nb[ic]' -delete
 	@touch $@

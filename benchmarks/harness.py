@@ -1,18 +1,20 @@
-"""What the harness costs beside the policies it runs: processor time, figure 1 at d = 20.
+"""``harness``: processor time of the harness beside the policies that it runs, figure 1 at d = 20.
 
-A policy's own time is that of `choose` and `observe`. All else is overhead: building the bandit,
-the loop, notes on progress, and the file that is kept.
+A policy's own time is that of `choose` and `observe`. All other time is overhead: building the
+bandit, the loop, notes on progress, and the file of the trial.
 """
 
-import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
+import click
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from soids.arrays import Floats
 from soids.cli.whereabouts import shipped
 from soids.simulation import worker
 from soids.simulation.board import Board
@@ -22,29 +24,29 @@ from soids.simulation.trial import Player, Trial
 
 
 class Timed:
-    """A policy, and the time it takes for itself."""
+    """A policy, and the time of its `choose` and `observe`."""
 
-    def __init__(self, policy: object) -> None:
+    def __init__(self, policy: Any) -> None:
         self.policy = policy
         self.seconds = 0.0
 
-    def choose(self, actions: np.ndarray, rng: np.random.Generator) -> object:
+    def choose(self, actions: Floats, rng: np.random.Generator) -> Any:
         began = time.thread_time()
         decision = self.policy.choose(actions, rng)
         self.seconds += time.thread_time() - began
         return decision
 
-    def observe(self, decision: object, reward: float) -> None:
+    def observe(self, decision: Any, reward: Any) -> None:
         began = time.thread_time()
         self.policy.observe(decision, reward)
         self.seconds += time.thread_time() - began
 
 
 class TimedPlayer(Player):
-    """Makes timed policies, and remembers the last."""
+    """Makes timed policies, and keeps the last."""
 
-    def make(self, bandit: object, horizon: int) -> Timed:
-        LAST[:] = [Timed(super().make(bandit, horizon))]
+    def make(self, *arguments: Any) -> Timed:
+        LAST[:] = [Timed(super().make(*arguments))]
         return LAST[0]
 
 
@@ -52,15 +54,22 @@ LAST: list[Timed] = []
 
 
 def own_and_whole(trial: Trial, store: Store, board: Board) -> tuple[float, float]:
-    """Seconds of a policy, and of all that is done to have its outcome on disk."""
+    """Seconds of a policy, and of the whole trial with the file of its outcome."""
     began = time.thread_time()
     outcome = worker.perform(trial, worker.Post(board=board), 0)
+    if isinstance(outcome, worker.Failure):
+        raise click.ClickException(f"{trial.player.label} failed: {outcome.reason}")
     store.write(trial, outcome)
     return LAST[0].seconds, time.thread_time() - began
 
 
-def main(seeds: int = 3) -> None:
-    """Print the overhead of each policy of figure 1, and of all together."""
+@click.command()
+@click.option(
+    "--seeds", type=click.IntRange(min=1), default=3, show_default=True,
+    help="Number of trials of each policy.",
+)  # fmt: skip
+def harness(seeds: int) -> None:
+    """Measure the overhead of the harness for figure 1."""
     experiment = read_experiment(shipped()["figure1"])
     table = Table(title="Overhead of the harness, d = 20, T = 1000")
     for head in ("policy", "own, ms a round", "overhead, ms a round", "overhead"):
@@ -76,7 +85,8 @@ def main(seeds: int = 3) -> None:
             totals.append((own, whole))
             table.add_row(player.label, *cells(own, whole, seeds))
         table.add_section()
-        table.add_row("all", *cells(*np.sum(totals, axis=0), seeds))
+        own, whole = np.sum(totals, axis=0)
+        table.add_row("all", *cells(own, whole, seeds))
     Console().print(table)
 
 
@@ -84,7 +94,3 @@ def cells(own: float, whole: float, seeds: int) -> tuple[str, str, str]:
     """A row of the table; a trial has a thousand rounds."""
     over = whole - own
     return f"{own / seeds:.3f}", f"{over / seeds:.3f}", f"{over / own:.1%}"
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))

@@ -1,18 +1,16 @@
-"""A whole run with ten thousand features: CPU time, memory, and which features it found.
+"""``large``: a whole run with ten thousand features: CPU time, memory, and the features found."""
 
-python benchmarks/large.py [SEED ...]
-"""
-
-import sys
 import time
 
+import click
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.growth.measure import forget_peak, peak_megabytes, warm_up
+from benchmarks.growth.sizes import Size
 from soids import SOIDS, paper_instance, play
-from soids.bench.growth import Size, forget_peak, peak_megabytes, warm_up
-from soids.kernels.rows import one_thread
+from soids.kernels.threads import one_thread
 
 DIMENSION, ACTIONS, SPARSITY, HORIZON = 10_000, 1_000, 10, 1_000
 FOUND = 0.5  # probability from which a feature counts as found
@@ -35,18 +33,21 @@ def row(seed: int) -> list[str]:
     ]  # fmt: skip
 
 
-def main() -> None:
-    """Print the table; asked are five minutes, 4 GB and the support."""
+@click.command()
+@click.option(
+    "--seed", "seeds", multiple=True, type=click.IntRange(min=0), default=(0,), show_default=True,
+    help="Seed of a run; may be repeated.",
+)  # fmt: skip
+def large(seeds: tuple[int, ...]) -> None:
+    """Play a whole run with ten thousand features. The limits are five minutes, 4 GB, and all
+    features of the support found.
+    """
     table = Table(
         "seed", "CPU time", "memory", "found", "least of them", "wrong", "most of others", "regret",
         title=f"d = {DIMENSION:,}, K = {ACTIONS:,}, s = {SPARSITY}, T = {HORIZON:,}; one thread",
     )  # fmt: skip
     with one_thread():
         warm_up(Size(DIMENSION, ACTIONS))
-        for seed in map(int, sys.argv[1:] or ["0"]):
+        for seed in seeds:
             table.add_row(*row(seed))
     Console().print(table)
-
-
-if __name__ == "__main__":
-    main()

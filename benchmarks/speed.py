@@ -1,7 +1,7 @@
-"""How fast: a whole run, the minimiser, compilation, threads.
+"""``speed``: the first use, a whole run by one thread and by several, and the minimiser.
 
-Wall-clock figures are of the machine at hand; what counts is their ratios within one run. How time
-grows with the size of a problem is measured by ``soids bench growth``.
+Wall-clock times are those of this machine; how time grows with the size of a problem is measured by
+``growth``.
 """
 
 import os
@@ -11,24 +11,25 @@ import tempfile
 import time
 from collections.abc import Callable
 
+import click
 import numba
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from soids import SOIDS, paper_instance, play
+from soids.arrays import Floats
 from soids.information import minimise_ratio
 
 DIMENSION = 100
-
-
-def fresh() -> SOIDS:
-    """SOIDS at its default settings on the paper's largest instance."""
-    return SOIDS(DIMENSION, sparsity=DIMENSION // 10, radius=10.0, noise=1.0)
+FIRST_USE = (
+    "import numpy as np, soids; "
+    "b = soids.paper_instance(20, 0); soids.play(b, soids.SOIDS(20), 5, 0)"
+)
 
 
 def seconds(task: Callable[[], object], repeats: int = 3) -> float:
-    """The fastest of a few calls."""
+    """Wall-clock seconds of the fastest of some calls."""
     times = []
     for _ in range(repeats):
         began = time.perf_counter()
@@ -37,36 +38,36 @@ def seconds(task: Callable[[], object], repeats: int = 3) -> float:
     return min(times)
 
 
-def whole_run(seed: int = 0) -> np.ndarray:
-    """A thousand rounds at d = 100, K = 200."""
-    return play(paper_instance(DIMENSION, seed), fresh(), horizon=1000, seed=seed).regret
+def whole_run() -> Floats:
+    """The regrets of a thousand rounds of SOIDS at d = 100, K = 200."""
+    policy = SOIDS(DIMENSION, sparsity=DIMENSION // 10, radius=10.0, noise=1.0)
+    return play(paper_instance(DIMENSION, 0), policy, horizon=1000, seed=0).regret
 
 
-def compilation() -> tuple[float, float]:
-    """Seconds from the start of Python to five decisions: nothing compiled, and all cached."""
-    code = (
-        "import numpy as np, soids; "
-        "b = soids.paper_instance(20, 0); soids.play(b, soids.SOIDS(20), 5, 0)"
-    )
+def first_use() -> list[float]:
+    """Seconds from the start of Python to five decisions: without compiled code, and with it."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-        command = [sys.executable, "-c", code]
-        return tuple(
+        command = [sys.executable, "-c", FIRST_USE]
+        return [
             seconds(lambda: subprocess.run(command, env=environment, check=True), repeats=1)
             for _ in range(2)
-        )
+        ]
 
 
-def main() -> None:
-    """Print the table."""
+@click.command()
+def speed() -> None:
+    """Measure the first use, a thousand rounds, and the minimiser. The thousand rounds are played
+    by one thread and by several, which must give the same results.
+    """
     table = Table(title="Speed of SOIDS at d = 100, K = 200, default settings")
     table.add_column("what")
     table.add_column("measured", justify="right")
-    table.add_column("asked", justify="right")
-    first, cached = compilation()
-    table.add_row("first use, everything compiled", f"{first:.1f} s", "30 s")
+    table.add_column("limit", justify="right")
+    compiled, cached = first_use()
+    table.add_row("first use, everything compiled", f"{compiled:.1f} s", "30 s")
     table.add_row("first use, from the cache", f"{cached:.1f} s", "")
-    threads = numba.config.NUMBA_NUM_THREADS
+    threads = numba.get_num_threads()
     whole_run()
     regrets = {}
     for count in sorted({1, threads}):
@@ -83,7 +84,3 @@ def main() -> None:
     table.add_row("minimiser, K = 1,000,000", f"{easy:.3f} s", "0.2 s")
     table.add_row("minimiser, all on the frontier", f"{hard:.3f} s", "0.2 s")
     Console().print(table)
-
-
-if __name__ == "__main__":
-    main()

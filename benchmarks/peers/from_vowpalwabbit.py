@@ -1,7 +1,7 @@
 """Explorers of Vowpal Wabbit: a linear model of costs, fitted by its online gradient descent.
 
-They are made for costs that differ by at most 1. Mean rewards are at most ``reward_bound`` in size,
-so ``-reward / (2 * reward_bound)`` is such a cost. The defaults are Vowpal Wabbit's own.
+The explorers expect costs that differ by at most 1. Mean rewards are at most ``reward_bound`` in
+absolute value, so the cost is ``-reward / (2 * reward_bound)``. The defaults are Vowpal Wabbit's.
 """
 
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.peers import absent, decided, settled
 from soids.arrays import Floats, as_number
-from soids.bench.peers import absent, decided, settled
-from soids.policies.policy import Decision
+from soids.policies.decision import Decision
 
 try:
     from vowpalwabbit import Example, LabelType, Workspace
@@ -22,19 +22,19 @@ ALWAYS = "--cb_explore_adf --noconstant --quiet"
 
 
 class Explorer:
-    """What the options of Vowpal Wabbit's command line say, such as ``--bag 5``."""
+    """The explorer that options of Vowpal Wabbit's command line name, such as ``--bag 5``."""
 
     def __init__(self, dimension: int, *, reward_bound: float, options: str) -> None:
         if "--elim" in options.split():
             raise ValueError(
-                f"options must be without --elim: it has negative probabilities, got {options!r}"
+                f"options must be without --elim, which has negative probabilities, got {options!r}"
             )
         self.scale = 0.5 / as_number(reward_bound, "reward_bound", 0.0)
         self.options = options
         self.workspace: Any = None  # made in the first round: it needs a seed
 
     def choose(self, actions: Floats, rng: np.random.Generator) -> Decision:
-        """Choose one of the actions (K, d) on offer."""
+        """Choose one of the actions (K, d)."""
         if self.workspace is None:
             seed = int(rng.integers(2**31))
             self.workspace = Workspace(f"{ALWAYS} {self.options} --random_seed {seed}")
@@ -48,10 +48,10 @@ class Explorer:
     def observe(
         self, decision: Decision | Sequence[Decision], reward: float | Sequence[float]
     ) -> None:
-        """Learn from the reward of a decision, or of a list of them."""
+        """Learn from the reward of a decision, or from a list of each."""
         for one, value in settled(decision, reward):
             examples = self._examples(one.menu.actions)
-            # What is before the first colon is not read: the place in the list says which action.
+            # The number before the first colon is ignored: the place in the list names the action.
             examples[one.index].set_label_string(f"0:{-value * self.scale}:{one.probability}")
             self.workspace.learn(examples)
             self.workspace.finish_example(examples)
@@ -67,7 +67,7 @@ class Explorer:
 
 
 class SquareCB(Explorer):
-    """Inverse gap weighting (Foster & Rakhlin 2020), greedier with ``gamma_scale``."""
+    """Inverse gap weighting (Foster & Rakhlin 2020): greedier with a larger ``gamma_scale``."""
 
     def __init__(
         self,
@@ -82,8 +82,8 @@ class SquareCB(Explorer):
 
 
 class RegCB(Explorer):
-    """Optimism over the costs that fit nearly as well (Foster et al. 2018), less so with a small
-    ``mellowness``.
+    """Optimism over the costs that fit nearly as well as the best (Foster et al. 2018): fewer
+    costs with a smaller ``mellowness``.
     """
 
     def __init__(

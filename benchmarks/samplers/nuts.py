@@ -1,7 +1,7 @@
 """The No-U-Turn samplers of NumPyro and BlackJAX, compiled, on the relaxed posterior.
 
-Compilation is not timed. Chains run one after the other, each adapted by itself with the defaults
-of its tool, because vectorised chains wait for the longest trajectory among them.
+The time of compilation is left out. Chains run one after the other, each adapted by itself with the
+defaults of its library, because vectorised chains wait for the longest trajectory among them.
 """
 
 import time
@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.samplers.chains import FOUR, WATCHED, Chains, Walk
+from benchmarks.samplers.density import relaxed_log_density
 from soids.arrays import Floats
-from soids.bench.chains import FOUR, WATCHED, Chains, Walk
-from soids.bench.density import relaxed_log_density
 from soids.posteriors.target import Target
 
-WARM_UP = 500  # iterations that adapt step and mass
+WARM_UP = 500  # iterations that adapt the step size and the mass matrix
 
 
 class Nuts(NamedTuple):
-    """A tool's sampler: states are whatever it likes."""
+    """A library's sampler, with states of its own type."""
 
     adapted: Callable[[Any, Any], Any]  # key, theta -> state
     stepped: Callable[[Any, Any], Any]  # key, state -> state
@@ -27,7 +27,7 @@ class Nuts(NamedTuple):
 
 
 def numpyro_nuts(log_density: Callable[[Any], Any]) -> Nuts:
-    """NumPyro's."""
+    """The sampler of NumPyro."""
     import jax
     from numpyro.infer import NUTS
 
@@ -41,7 +41,7 @@ def numpyro_nuts(log_density: Callable[[Any], Any]) -> Nuts:
 
 
 def blackjax_nuts(log_density: Callable[[Any], Any]) -> Nuts:
-    """BlackJAX's, with its window adaptation."""
+    """The sampler of BlackJAX with its window adaptation."""
     import blackjax
 
     def adapted(key: Any, theta: Any) -> Any:
@@ -56,12 +56,12 @@ def blackjax_nuts(log_density: Callable[[Any], Any]) -> Nuts:
 
 
 def walk(
-    tool: Callable[[Callable[[Any], Any]], Nuts],
+    library: Callable[[Callable[[Any], Any]], Nuts],
     target: Target,
     starts: Floats,  # (4 * groups, d)
     rng: np.random.Generator,
 ) -> Walk:
-    """Chains of a tool's sampler, adapted."""
+    """Adapted chains of a library's sampler."""
     import jax
 
     jax.config.update("jax_enable_x64", True)
@@ -71,7 +71,7 @@ def walk(
         columns=jnp.asarray(target.columns),
     )  # fmt: skip
     gram = jnp.asarray(target.gram.dense())
-    nuts = tool(lambda theta: relaxed_log_density(theta, on_device, gram, jnp))
+    nuts = library(lambda theta: relaxed_log_density(theta, on_device, gram, jnp))
     watched = jnp.asarray(target.columns[:, :WATCHED].T)
 
     def drawn(key: Any, state: Any, draws: int) -> Any:
@@ -92,7 +92,7 @@ def walk(
     adapted = [timed(adapt, *pair) for pair in zip(keys, starts, strict=True)]
     states = [state for state, _ in adapted]
 
-    def onward(draws: int) -> Chains:
+    def more(draws: int) -> Chains:
         keys = jax.random.split(jax.random.key(int(rng.integers(2**32))), len(states))
         draw = jax.jit(drawn, static_argnums=2).lower(keys[0], states[0], draws).compile()
         rewards, seconds = [], []
@@ -102,10 +102,10 @@ def walk(
             seconds.append(spent)
         return Chains(np.stack(rewards, 1), np.zeros((draws, len(states))), by_group(seconds))
 
-    return Walk(by_group([spent for _, spent in adapted]), onward)
+    return Walk(by_group([spent for _, spent in adapted]), more)
 
 
 def by_group(seconds: list[float]) -> Floats:  # (groups,)
-    """The time of each four chains."""
+    """The time of each group of four chains."""
     total: Floats = np.reshape(seconds, (-1, FOUR)).sum(axis=1)
     return total

@@ -1,4 +1,4 @@
-"""Regret against the time of a decision: whoever is below and to the left does better."""
+"""A figure of regret against the time of a decision: below and to the left is better."""
 
 import math
 from typing import TYPE_CHECKING
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from benchmarks.decisions.standings import standings
 from soids.arrays import Floats
-from soids.bench.decisions import standings
 from soids.plots.canvas import INK, TINY, head, number_ticks, played, seeds_in_words, styled
 from soids.plots.looks import DASHES, Look, looks
 from soids.simulation.comparison import policies_of, reference_of
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-POINTS = 7.5  # of a label
-LINE = 1.25 * POINTS  # from one label to the next
+POINTS = 7.5  # size of a label
+LINE = 1.25 * POINTS  # distance from one label to the next
 WIDTH, HEIGHT = 5.2, 3.6  # of a panel with its labels, in inches
-MARKS = dict(zip(DASHES, "osD^v", strict=True))  # a point has no dash
+MARKS = dict(zip(DASHES, "osD^v", strict=True))  # for points
 
 
 def draw_decisions(panels: list[Panel], title: str = "") -> "Figure":
-    """One panel a problem: every policy's mean regret with its interval, against its time."""
+    """One panel for each problem: mean regret with its interval against time, for each policy."""
     panels = played(panels)
     known = looks(policies_of(panels))
     columns = min(2, len(panels))
@@ -45,7 +45,7 @@ def draw_decisions(panels: list[Panel], title: str = "") -> "Figure":
 
 
 def draw_panel(axes: "Axes", panel: Panel, known: dict[str, Look], inches: float) -> None:
-    """All policies on one problem, their names on the right in the order of their regrets."""
+    """All policies on one problem; their names stand on the right in the order of regret."""
     found, reference = standings(panel), reference_of([panel])
     axes.set(xscale="log", yscale="log", ylabel="regret", xlabel="processor ms a decision")
     axes.set_title(panel.title)
@@ -64,7 +64,7 @@ def draw_panel(axes: "Axes", panel: Panel, known: dict[str, Look], inches: float
     axes.set_ylim(low, high)  # an interval may be wider, and reach below zero
     regrets = np.array([max(one.regret, TINY) for one in found])
     heights = np.log(regrets / low) / math.log(high / low)
-    places = spread(heights, LINE / 72.0 / inches)
+    places = separated(heights, LINE / 72.0 / inches)
     for one, place in zip(found, places, strict=True):
         axes.annotate(
             f"{one.policy}  {one.regret:,.0f}", (one.milliseconds, one.regret), (1.05, place),
@@ -78,10 +78,10 @@ def draw_panel(axes: "Axes", panel: Panel, known: dict[str, Look], inches: float
     number_ticks(axes)
 
 
-def spread(heights: Floats, gap: float) -> Floats:  # (N,)
-    """Places as near as can be to ascending heights, in 0..1 where they fit, a gap apart.
+def separated(heights: Floats, gap: float) -> Floats:  # (N,)
+    """The places nearest to ascending heights that are a gap apart, in 0..1 if they fit.
 
-    >>> spread(np.array([0.2, 0.2, 0.9]), 0.1).round(2).tolist()
+    >>> separated(np.array([0.2, 0.2, 0.9]), 0.1).round(2).tolist()
     [0.15, 0.25, 0.9]
     """
     steps = gap * np.arange(len(heights))

@@ -1,6 +1,6 @@
 """Learners of coba: LinUCB and linear Thompson sampling, for noise and a prior of size 1.
 
-They see the features of actions only: no context, and no intercept.
+They are given the features of actions only: no context, and no intercept.
 """
 
 import math
@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.peers import absent, decided, settled
 from soids.arrays import Floats
-from soids.bench.peers import absent, decided, settled
-from soids.policies.policy import Decision
+from soids.policies.decision import Decision
 
 try:
     from coba.learners import LinTSLearner, LinUCBLearner
@@ -29,7 +29,7 @@ class LinUCB:
         self.learner: Any = None
 
     def choose(self, actions: Floats, rng: np.random.Generator) -> Decision:
-        """Choose one of the actions (K, d) on offer."""
+        """Choose one of the actions (K, d)."""
         rows = actions.tolist()
         if self.learner is None:
             self.learner = LinUCBLearner(self.alpha, OF_ACTIONS, seed=int(rng.integers(2**31)))
@@ -39,7 +39,7 @@ class LinUCB:
     def observe(
         self, decision: Decision | Sequence[Decision], reward: float | Sequence[float]
     ) -> None:
-        """Learn from the reward of a decision, or of a list of them."""
+        """Learn from the reward of a decision, or from a list of each."""
         learn(self.learner, settled(decision, reward))
 
 
@@ -51,21 +51,21 @@ class LinTS:
         self.learner._initialize(None, [0.0] * dimension)
 
     def choose(self, actions: Floats, rng: np.random.Generator) -> Decision:
-        """Choose one of the actions (K, d) on offer."""
+        """Choose one of the actions (K, d)."""
         rows = actions.tolist()
         # Its seed only breaks ties; its draws come from default_rng(1), the same in every trial.
         self.learner._nrng = rng
         chosen, _ = self.learner.predict(None, rows)
-        return decided(actions, rows.index(chosen), math.nan)  # it tells 1, given its draw
+        return decided(actions, rows.index(chosen), math.nan)  # coba says 1, given its draw
 
     def observe(
         self, decision: Decision | Sequence[Decision], reward: float | Sequence[float]
     ) -> None:
-        """Learn from the reward of a decision, or of a list of them."""
+        """Learn from the reward of a decision, or from a list of each."""
         learn(self.learner, settled(decision, reward))
 
 
 def learn(learner: LinUCBLearner | LinTSLearner, pairs: Sequence[tuple[Decision, float]]) -> None:
-    """Tell coba's learner what came of its choices."""
+    """Give coba's learner the rewards of its choices."""
     for decision, reward in pairs:
         learner.learn(None, decision.action.tolist(), reward, decision.probability)

@@ -1,4 +1,4 @@
-"""Posteriors to sample from: evidence that was drawn at random, or that a bandit chose."""
+"""Evidence to measure on: rewards of random actions, or of actions that SOIDS chose."""
 
 import warnings
 from collections.abc import Callable
@@ -20,7 +20,7 @@ FAMILIES = {"subset": Subset, "spike_slab": SpikeSlab, "relaxed": Relaxed}
 
 
 class Settings(NamedTuple):
-    """What makes the posterior optimistic."""
+    """Likelihood power and learning rate of the optimistic posterior."""
 
     eta: float
     rate: Rate
@@ -30,7 +30,7 @@ SETTINGS = {"default": Settings(1.0, balanced), "paper": Settings(0.5, experimen
 
 
 class Problem(NamedTuple):
-    """Evidence on the paper's instance, and how optimistic the posterior is to be."""
+    """Evidence on the paper's instance, and the settings of the optimistic posterior."""
 
     dimension: int
     rounds: int
@@ -55,7 +55,7 @@ class Problem(NamedTuple):
 
 
 def random_evidence(bandit: SparseLinearBandit, rounds: int, seed: int) -> Evidence:
-    """Rewards of actions drawn at random."""
+    """Rewards of random actions."""
     rng = np.random.default_rng(seed)
     evidence, menu = Evidence.empty(bandit.theta.size), Menu(bandit.actions)
     for index in rng.integers(len(bandit.actions), size=rounds):
@@ -65,18 +65,18 @@ def random_evidence(bandit: SparseLinearBandit, rounds: int, seed: int) -> Evide
 
 
 def chosen_evidence(bandit: SparseLinearBandit, rounds: int, seed: int) -> Evidence:
-    """Rewards of actions that SOIDS chose."""
+    """Rewards of actions that SOIDS chose by its default settings."""
     dimension = bandit.theta.size
     policy = SOIDS(dimension, sparsity=dimension // 10, radius=RADIUS, noise=NOISE)
     play(bandit, policy, rounds, seed)
-    return policy.ledger.evidence
+    return policy.evidence
 
 
 def evidence_of_the_paper(bandit: SparseLinearBandit, rounds: int, seed: int) -> Evidence:
-    """Rewards of actions that SOIDS chose as the paper runs it.
+    """Rewards of actions that SOIDS chose by the paper's settings, which explore more.
 
-    It explores more. What SOIDS chooses by itself leaves many directions unseen, and there the
-    relaxed posterior runs away (docs/sampler.md), whoever samples it.
+    The default settings leave many directions unexplored. There the relaxed posterior diverges
+    (docs/sampler.md, section 8), whichever sampler is used.
     """
     dimension = bandit.theta.size
     eta, rate = SETTINGS["paper"]
@@ -85,7 +85,7 @@ def evidence_of_the_paper(bandit: SparseLinearBandit, rounds: int, seed: int) ->
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*relaxed posterior", RuntimeWarning)
         play(bandit, policy, rounds, seed)
-    return policy.ledger.evidence
+    return policy.evidence
 
 
 DATA: dict[str, Callable[[SparseLinearBandit, int, int], Evidence]] = {
@@ -96,6 +96,6 @@ DATA: dict[str, Callable[[SparseLinearBandit, int, int], Evidence]] = {
 
 
 def pose(dimension: int, rounds: int, data: str, settings: str, seed: int) -> Problem:
-    """The problem that a benchmark's settings name."""
+    """The problem with these settings."""
     evidence = DATA[data](paper_instance(dimension, seed), rounds, seed)
     return Problem(dimension, rounds, data, settings, evidence)

@@ -1,4 +1,4 @@
-"""The log density of the relaxed posterior, its labels summed out, for samplers of other tools."""
+"""The log density of the relaxed posterior, summed over labels, for samplers of other libraries."""
 
 from typing import Any
 
@@ -8,14 +8,15 @@ from soids.posteriors.target import Target
 
 
 def relaxed_log_density(theta: Any, target: Target, gram: Any, numpy: Any = np) -> Any:
-    """Log density at ``theta`` (d,) up to a constant, in NumPy or what speaks its language.
+    """Log density at ``theta`` (d,) up to a constant, in NumPy or a module with its functions.
 
-    This is the true target, with the best reward itself: others need no log-sum-exp in its place,
-    and so no weights. The gram is the target's as an array (d, d). Noise and sparsity must be told.
+    This is the exact target with the best reward itself. Our moves use a log-sum-exp in its place
+    and need weights; the other samplers do not. ``gram`` is the target's as an array (d, d). The
+    prior must know noise and sparsity.
     """
     prior = target.prior
-    slab = prior.log_odds[0] - 0.5 * prior.slab_precision * theta**2
-    spike = -numpy.abs(theta) / prior.spike_scale
+    slab = prior.log_odds[0] - 0.5 * prior.values.slab_precision * theta**2
+    spike = -numpy.abs(theta) / prior.values.spike_scale
     fit = theta @ (gram @ theta) - 2.0 * (target.moment @ theta)
     rewards = target.columns.T @ theta
     optimism = sum(

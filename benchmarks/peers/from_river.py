@@ -1,7 +1,7 @@
 """Learners of river, whose one linear bandit has a model for each arm.
 
-There all arms see one context, so that the features of actions cannot be told, and what was learned
-of one arm is not known of another.
+All arms of river see one context, so that river cannot use the features of actions, and what it
+learns of one arm does not help with another.
 """
 
 import math
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.peers import absent, decided, settled
 from soids.arrays import Floats
-from soids.bench.peers import absent, decided, settled
-from soids.policies.policy import Decision
+from soids.policies.decision import Decision
 
 try:
     from river import bandit
@@ -20,13 +20,13 @@ try:
 except ImportError:
     raise absent("river") from None
 
-CONTEXT = {"always": 1.0}  # all that an arm learns is its own level
+CONTEXT = {"always": 1.0}  # an arm learns its mean reward only
 
 
 class LinUCBDisjoint:
     """River's own policy, one arm an action: the largest estimate plus one predictive deviation.
 
-    Arms are rows of the menu, so that the same menu must be on offer in every round.
+    Arms are rows of the action set, so that the same set must be given in every round.
     """
 
     def __init__(self, dimension: int, *, noise: float = 1.0) -> None:
@@ -34,7 +34,7 @@ class LinUCBDisjoint:
         self.policy: Any = None  # made in the first round: it needs a seed
 
     def choose(self, actions: Floats, rng: np.random.Generator) -> Decision:
-        """Choose one of the actions (K, d) on offer."""
+        """Choose one of the actions (K, d)."""
         if self.policy is None:
             seed = int(rng.integers(2**31))
             self.policy = bandit.LinUCBDisjoint(beta=self.precision, seed=seed)
@@ -44,15 +44,15 @@ class LinUCBDisjoint:
     def observe(
         self, decision: Decision | Sequence[Decision], reward: float | Sequence[float]
     ) -> None:
-        """Learn from the reward of a decision, or of a list of them."""
+        """Learn from the reward of a decision, or from a list of each."""
         for one, value in settled(decision, reward):
             self.policy.update(one.index, CONTEXT, value)
 
 
 class SharedLinUCB:
-    """What river does not have, made of its Bayesian regression: one model of all actions.
+    """LinUCB with one model of all actions, built on river's Bayesian regression.
 
-    The largest estimate plus ``alpha`` deviations of the mean, where noise is 1 as in coba.
+    The largest estimate plus ``alpha`` standard deviations of the mean, for noise 1 as in coba.
     """
 
     def __init__(self, dimension: int, *, alpha: float = 1.0) -> None:
@@ -60,7 +60,7 @@ class SharedLinUCB:
         self.model = BayesianLinearRegression()
 
     def choose(self, actions: Floats, rng: np.random.Generator) -> Decision:
-        """Choose one of the actions (K, d) on offer."""
+        """Choose one of the actions (K, d)."""
         laws = [self.model.predict_one(features(a), with_dist=True) for a in actions]
         means, variances = np.array([(law.mu, law.sigma**2 - 1.0) for law in laws]).T
         upper = means + self.alpha * np.sqrt(np.maximum(variances, 0.0))
@@ -69,7 +69,7 @@ class SharedLinUCB:
     def observe(
         self, decision: Decision | Sequence[Decision], reward: float | Sequence[float]
     ) -> None:
-        """Learn from the reward of a decision, or of a list of them."""
+        """Learn from the reward of a decision, or from a list of each."""
         for one, value in settled(decision, reward):
             self.model.learn_one(features(one.action), value)
 

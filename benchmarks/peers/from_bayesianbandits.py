@@ -1,7 +1,7 @@
 """Learners of bayesianbandits: Gaussian Thompson sampling and information directed sampling.
 
-All arms share one linear model, whose features are those of the action. The agent draws from the
-generator it is lent; it does not tell the probability of what it chose.
+All arms share one linear model of the features of the action. The agent draws from the generator
+that it is given; it does not say with which probability it chose.
 """
 
 import math
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.peers import absent, decided, settled
 from soids.arrays import Floats
-from soids.bench.peers import absent, decided, settled
-from soids.policies.policy import Decision
+from soids.policies.decision import Decision
 
 try:
     from bayesianbandits import (
@@ -31,9 +31,9 @@ NO_CONTEXT = np.zeros((1, 0))
 
 
 class SharedModel:
-    """One linear model of all actions, explored as the peer's policy wishes.
+    """One linear model of all actions, explored by a policy of the peer.
 
-    Precisions are those of the prior and of the noise. Empirical Bayes only starts from them.
+    ``precision`` is that of the prior. Empirical Bayes takes it and the noise as starting values.
     """
 
     def __init__(
@@ -48,11 +48,11 @@ class SharedModel:
         model = EmpiricalBayesNormalRegressor if empirical_bayes else NormalRegressor
         self.explorer = explorer
         self.learner = model(alpha=precision, beta=1.0 / noise**2)
-        self.actions: Floats | None = None  # last on offer
+        self.actions: Floats | None = None  # of the last round
         self.agent: Any = None
 
     def choose(self, actions: Floats, rng: np.random.Generator) -> Decision:
-        """Choose one of the actions (K, d) on offer."""
+        """Choose one of the actions (K, d)."""
         if actions is not self.actions:
             self.actions, self.agent = actions, self._agent(actions)
         self.agent.rng = rng
@@ -61,7 +61,7 @@ class SharedModel:
     def observe(
         self, decision: Decision | Sequence[Decision], reward: float | Sequence[float]
     ) -> None:
-        """Learn from the reward of a decision, or of a list of them."""
+        """Learn from the reward of a decision, or from a list of each."""
         for one, value in settled(decision, reward):
             self.learner.partial_fit(one.action[None, :], np.array([value]))
 

@@ -1,6 +1,6 @@
-"""LinUCB as one writes it in an afternoon: NumPy, nothing checked, nothing kept but two arrays.
+"""LinUCB in plain NumPy, the yardstick of speed: it checks nothing and keeps two arrays.
 
-The yardstick of speed. Notation
+Notation
     inverse  (d, d)  of the precision I + sum of a a'
     moment   (d,)    sum of reward times action
 """
@@ -13,10 +13,10 @@ from soids.arrays import Floats
 
 
 class LinUCB:
-    """The largest estimate plus ``radius`` standard errors; the theorem's radius if none is given.
+    """The largest estimate plus ``radius`` standard errors.
 
-    That is the one of Abbasi-Yadkori, Pal & Szepesvari (2011): it needs a bound ``norm`` on the
-    parameter's l2 norm, and fails with probability ``delta`` for rewards with this ``noise``.
+    Without a ``radius`` it is that of Abbasi-Yadkori, Pal & Szepesvari (2011), which needs a bound
+    ``norm`` on the parameter's l2 norm, and fails with probability at most ``delta``.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class LinUCB:
         self.log_volume = 0.0  # log determinant of the precision
 
     def choose(self, actions: Floats, rng: np.random.Generator) -> int:
-        """Choose one of the actions (K, d); rewards are for the last that was chosen."""
+        """Choose one of the actions (K, d); the next reward is for the chosen one."""
         solved = actions @ self.inverse  # (K, d)
         squares = np.einsum("kd,kd->k", solved, actions)
         index = int(np.argmax(solved @ self.moment + self._reach() * np.sqrt(squares)))
@@ -41,7 +41,7 @@ class LinUCB:
         return index
 
     def observe(self, index: int, reward: float) -> None:
-        """Learn the reward of what was just chosen."""
+        """Learn from the reward of the last choice."""
         self.inverse -= np.outer(self.solved, self.solved / (1.0 + self.square))
         self.moment += reward * self.action
         self.log_volume += math.log1p(self.square)

@@ -1,22 +1,22 @@
-"""What was measured, as figures."""
+"""A figure of the time that an effective sample takes."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from soids.bench.chains import GOOD
-from soids.bench.samplers import HOPELESS, Measurement, ratios
+from benchmarks.samplers.chains import GOOD
+from benchmarks.samplers.measurement import HOPELESS, Measurement, ratios
 from soids.plots.canvas import align_logs, canvas, head, styled
 from soids.plots.looks import looks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-YARDSTICK = "numpyro"  # whose time is written above ours as a multiple
+YARDSTICK = "numpyro"  # the ratio of its time to ours is written above our points
 
 
 def draw_samplers(measurements: list[Measurement]) -> "Figure":
-    """Time per effective sample, one panel a problem, one point a group of chains."""
+    """Time per effective sample: one panel for each problem, one point for each group of chains."""
     samplers = list(dict.fromkeys(found.sampler for found in measurements))
     problems = list(dict.fromkeys(found.problem for found in measurements))
     compared = [one for one in ratios(measurements) if one.sampler == YARDSTICK]
@@ -37,7 +37,7 @@ def draw_samplers(measurements: list[Measurement]) -> "Figure":
                     else:
                         axes.scatter(places, found.by_group, s=18, marker="x", color=colour)
             for one in compared:
-                if one.problem == problem and one.means_something:
+                if one.problem == problem and one.is_valid:
                     ours = next(
                         m for m in measurements if (m.sampler, m.problem) == (one.ours, problem)
                     )
@@ -57,9 +57,9 @@ def draw_samplers(measurements: list[Measurement]) -> "Figure":
             axes.set_ylabel("CPU ms per effective sample")
         head(
             figure,
-            "What an effective sample costs",
-            f"One mark a group of four chains. Filled: all groups of the sampler have R-hat below "
-            f"{GOOD}; open: below {HOPELESS}; crosses: they disagree, and the time means nothing."
-            + (f" Numbers: how many times as long {YARDSTICK} takes." if compared else ""),
+            "CPU time per effective sample",
+            f"One mark for each group of four chains. Filled: R-hat of all groups is below {GOOD}; "
+            f"open: below {HOPELESS}; crosses: chains disagree, and their time is not valid."
+            + (f" Numbers: the time of {YARDSTICK} divided by ours." if compared else ""),
         )
     return figure

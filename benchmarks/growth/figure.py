@@ -1,25 +1,26 @@
-"""Growth and limits as figures."""
+"""A figure of time and memory against each size."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from soids.bench.growth import AXES, QUANTITIES, Fit, Point
-from soids.bench.limits import Limit
-from soids.plots.canvas import INK, align_logs, head, legend, number_ticks, styled
+from benchmarks.growth.measure import Point
+from benchmarks.growth.power_law import QUANTITIES, Fit
+from benchmarks.growth.sizes import AXES
+from soids.plots.canvas import INK, align_logs, head, legend, styled
 from soids.plots.looks import looks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-DECADES = 100.0  # the largest value shown over the smallest, at least
+DECADES = 100.0  # smallest ratio of the ends of an axis of values
 UNITS = {"milliseconds": "CPU milliseconds", "megabytes": "megabytes"}
 
 
 def draw_growth(points: list[Point], laws: list[Fit]) -> "Figure":
-    """Time and memory against each size, and the power laws fitted to them."""
+    """Time and memory against each size, and the fitted power laws."""
     names = list(dict.fromkeys(point.axis for point in points))
     columns = min(2, len(names))
     rows = -(-len(names) // columns)
@@ -51,9 +52,9 @@ def draw_growth(points: list[Point], laws: list[Fit]) -> "Figure":
             axes.set_ylabel("milliseconds, megabytes")
         head(
             figure,
-            "What a decision takes as problems grow",
-            "CPU time and the most memory beyond what there was before the policy. Lines: power "
-            "laws fitted to the larger sizes; in the corners are their exponents. Dotted: in "
+            "Time and memory of a decision as problems grow",
+            "CPU time, and peak memory beyond that before the policy was made. Lines: power laws "
+            "fitted to the larger sizes, with their exponents in the corners. Dotted: time in "
             "proportion to the size.",
         )
         legend(figure, [(unit, known[unit]) for unit in UNITS.values()], note="")
@@ -61,7 +62,7 @@ def draw_growth(points: list[Point], laws: list[Fit]) -> "Figure":
 
 
 def widen(grid: "Iterable[Axes]") -> None:
-    """Show two decades at least: what hardly grows should look like it."""
+    """Show at least two decades, so that slow growth looks slow."""
     for axes in grid:
         low, high = axes.get_ylim()
         more = max(1.0, DECADES / (high / low)) ** 0.5
@@ -69,15 +70,15 @@ def widen(grid: "Iterable[Axes]") -> None:
 
 
 def described(name: str, point: Point) -> str:
-    """What grows, and how large all else is."""
+    """The name of an axis, and the sizes that are fixed along it."""
     fixed = {"d": point.dimension, "K": point.actions, "M": point.particles}
     fixed.pop(AXES[name].symbol, None)
-    told = ", ".join(f"{symbol} = {value:,}" for symbol, value in fixed.items())
-    return f"{name} ({told})"
+    values = ", ".join(f"{symbol} = {value:,}" for symbol, value in fixed.items())
+    return f"{name} ({values})"
 
 
 def draw_quantity(axes: "Axes", along: list[Point], quantity: str, colour: str) -> None:
-    """One point a size, with the standard error of its time."""
+    """A point for each size, with the standard error of its time."""
     sizes, values = zip(*((one.size, getattr(one, quantity)) for one in along), strict=True)
     if quantity == "milliseconds":
         errors = [one.error for one in along]
@@ -86,7 +87,7 @@ def draw_quantity(axes: "Axes", along: list[Point], quantity: str, colour: str) 
 
 
 def draw_law(axes: "Axes", along: list[Point], law: Fit, colour: str) -> None:
-    """A line over the points that made it, and its exponent in the corner."""
+    """A line over the points that it was fitted to, and its exponent in the corner."""
     ends = np.array([one.size for one in along if one.size > law.beyond])[[0, -1]]
     axes.plot(ends, law.scale * ends.astype(np.float64) ** law.exponent, color=colour, lw=1.4)
     axes.text(
@@ -96,39 +97,7 @@ def draw_law(axes: "Axes", along: list[Point], law: Fit, colour: str) -> None:
 
 
 def draw_proportion(axes: "Axes", law: Fit) -> None:
-    """What time in proportion to the size would look like, from where the law begins."""
+    """A line for time in proportion to the size, from the beginning of the power law."""
     ends = np.array([law.beyond, axes.get_xlim()[1]])
     begin = law.scale * law.beyond**law.exponent
     axes.plot(ends, begin * ends / law.beyond, color=INK, lw=0.8, ls=":", zorder=1.0)
-
-
-def draw_limits(limits: list[Limit]) -> "Figure":
-    """How many times its floor each kernel takes, one row a kernel, one colour a problem."""
-    kernels = list(dict.fromkeys(limit.kernel for limit in limits))[::-1]
-    problems = list(dict.fromkeys(limit.actions for limit in limits))
-    labels = {actions: f"{actions:,} actions" for actions in problems}
-    known = looks(labels.values())
-    with styled():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(7.0, 0.4 * len(kernels) + 1.6), layout="constrained")
-        axes = figure.subplots()
-        for limit in limits:
-            colour = known[labels[limit.actions]].colour
-            row = kernels.index(limit.kernel) - 0.2 * problems.index(limit.actions)
-            axes.plot(limit.ratio, row, "o", color=colour, ms=6)
-            axes.plot(limit.product_ratio, row, "o", mec=colour, mfc="none", ms=6)
-        axes.set(xscale="log", xlabel="CPU time over that of the floor")
-        number_ticks(axes)
-        axes.set_yticks(range(len(kernels)), kernels)
-        axes.axvline(1.0, color=INK, lw=0.8)
-        axes.grid(axis="x")
-        axes.margins(y=0.15)
-        head(
-            figure,
-            "Kernels against their floors",
-            "Filled: over one pass over the data. Open: over the BLAS product of particles and "
-            "actions.",
-        )
-        legend(figure, [(label, known[label]) for label in labels.values()], note="")
-    return figure
