@@ -1,12 +1,13 @@
-"""What has been seen so far, as sums, so that order never matters.
+"""The evidence: sums over all rewards observed, which do not depend on their order.
 
 Notation
     gram    (d, d)  sum of a a'            moment (d,)  sum of reward * a
     total   (d,)    sum of a               energy       sum of reward**2
 
-Sets of actions that change with the context are remembered up to a number. Once there were more, a
-uniform sample of the rounds stands for all: every round draws a lot, and the smallest stay, so that
-again order does not matter. Where old rounds fade, the sets that count least go instead.
+At most ``sets`` distinct action sets are kept. If there are more, a uniform sample of the rounds
+represents them: every round has a random key, and the sample are the rounds with the smallest keys,
+so that order does not matter either. Where old rounds are discounted, the sets with the smallest
+counts are dropped instead.
 """
 
 import hashlib
@@ -21,19 +22,16 @@ import numpy as np
 
 from soids.arrays import STRIP, Bools, Floats, Table, strip
 from soids.gram import Gram
-from soids.kernels.rows import by_rows
+from soids.kernels.threads import by_rows
 from soids.kernels.transposed import is_transposed
 
 COMPARABLE = (np.float64, np.float32)  # without a copy
-SETS = 128  # different menus that are remembered, unless told otherwise
+SETS = 128  # distinct action sets that are kept by default
 
 
 @dataclass(frozen=True, eq=False)
 class Menu:
-    """A set of actions on offer; most worlds offer the same one again and again.
-
-    It is held once, feature by feature: the actions are a view of the columns.
-    """
+    """An action set, stored by columns; the actions are a view of them."""
 
     actions: Floats  # (K, d)
 
@@ -44,7 +42,7 @@ class Menu:
 
     @cached_property
     def columns(self) -> Floats:  # (d, K)
-        """The actions feature by feature: a sparse parameter touches only its own features."""
+        """The actions by feature, as a sparse parameter uses only some of the features."""
         columns = self.actions.T
         if columns.flags.c_contiguous and columns.flags.writeable:
             return columns
@@ -57,17 +55,17 @@ class Menu:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of the actions, by which a menu is found among others."""
+        """A digest of the actions."""
         return hashlib.blake2b(self.columns.data, digest_size=16).hexdigest()
 
     def same(self, other: "Menu") -> bool:
-        """Whether two menus hold the same actions."""
+        """Whether two sets hold the same actions."""
         return self is other or (
             self.actions.shape == other.actions.shape and self.fingerprint == other.fingerprint
         )
 
     def shows(self, table: Table) -> bool:
-        """Whether these are the actions of a table, to the last number."""
+        """Whether these are exactly the actions of a table."""
         if table.shape != self.actions.shape:
             return False
         strips = np.zeros(-(-table.shape[0] // STRIP), dtype=np.bool_)
@@ -77,7 +75,7 @@ class Menu:
         return bool(strips.all())
 
     def _compare(self, start: int, stop: int, table: Table, strips: Bools) -> None:
-        """Note which strips of a table are those of the menu, up to the first that is not."""
+        """Mark the strips of a table that are equal to the menu's, up to the first that is not."""
         for i in range(start, stop):
             first = i * STRIP
             rows = strip(table, first)
@@ -89,20 +87,20 @@ class Menu:
 
 
 class Evidence(NamedTuple):
-    """Sufficient statistics of all rewards observed, and how often each menu was on offer."""
+    """Sufficient statistics of all rewards observed, and the counts of the action sets."""
 
     played: Gram
     moment: Floats  # (d,)
     total: Floats  # (d,)
     energy: float
     rounds: float
-    menus: tuple[Menu, ...]  # that are remembered
-    counts: tuple[float, ...]
-    sets: int = SETS  # how many menus are remembered at most
-    lots: tuple[float, ...] = ()  # the smallest that rounds have drawn, in order, so many at most
-    owners: tuple[Menu, ...] = ()  # what was on offer in these rounds
+    menus: tuple[Menu, ...]  # the distinct action sets that are kept
+    counts: tuple[float, ...]  # rounds in which each was on offer
+    sets: int = SETS  # maximum number of action sets
+    lots: tuple[float, ...] = ()  # the smallest random keys of rounds, in order
+    owners: tuple[Menu, ...] = ()  # the action sets of these rounds
     sampled: bool = False  # whether menus and counts are those of these rounds alone
-    fading: bool = False  # whether rounds have counted less with time
+    fading: bool = False  # whether old rounds are discounted
 
     @classmethod
     def empty(cls, dimension: int, sets: int = SETS) -> "Evidence":
@@ -111,22 +109,27 @@ class Evidence(NamedTuple):
 
     @property
     def gram(self) -> Floats:  # (d, d)
-        """The whole gram; large, if the dimension is."""
+        """The whole gram, which is large in many dimensions."""
         return self.played.dense()
 
-    def add(self, menu: Menu, action: Floats, reward: float, turn: int | None = None) -> "Evidence":
+    def add(
+        self, menu: Menu | None, action: Floats, reward: float, turn: int | None = None
+    ) -> "Evidence":
         """The evidence after one more action chosen from the menu, and its reward.
 
-        The turn tells the round from all others; by itself it is the next.
+        ``turn`` is the number of the round, which determines its random key. Without the menu, if
+        it was one too many to be kept, the menus of other rounds represent it.
         """
         after = self.note(action, reward)
+        if menu is None:
+            return after if self.sampled or self.fading else after.of_its_sample()
         known = next((i for i, other in enumerate(self.menus) if other.same(menu)), None)
         menu = menu if known is None else self.menus[known]
-        lot = lot_of(int(self.rounds) if turn is None else turn)
-        if len(self.lots) < self.sets or lot < self.lots[-1]:
-            place = bisect(self.lots, lot)
+        key = random_key(int(self.rounds) if turn is None else turn)
+        if len(self.lots) < self.sets or key < self.lots[-1]:
+            place = bisect(self.lots, key)
             after = after._replace(
-                lots=(*self.lots[:place], lot, *self.lots[place:])[: self.sets],
+                lots=(*self.lots[:place], key, *self.lots[place:])[: self.sets],
                 owners=(*self.owners[:place], menu, *self.owners[place:])[: self.sets],
             )
         elif self.sampled:
@@ -136,14 +139,14 @@ class Evidence(NamedTuple):
         menus, counts = list(self.menus), list(self.counts)
         if known is not None:
             counts[known] += 1
-            return after._replace(counts=tuple(counts))
+            return Evidence(*after[:6], tuple(counts), *after[7:])
         if len(menus) == self.sets:
             least = counts.index(min(counts))
             del menus[least], counts[least]
         return after._replace(menus=(*menus, menu), counts=(*counts, 1))
 
     def of_its_sample(self) -> "Evidence":
-        """The same evidence, which knows only the menus of the rounds with the smallest lots."""
+        """The same evidence with the action sets of the sampled rounds only."""
         menus = {id(menu): menu for menu in self.owners}
         counts = Counter(map(id, self.owners))
         return self._replace(
@@ -151,17 +154,18 @@ class Evidence(NamedTuple):
         )
 
     def note(self, action: Floats, reward: float) -> "Evidence":
-        """The evidence after one more reward, whatever else was on offer."""
-        return self._replace(
-            played=self.played.added(action),
-            moment=self.moment + reward * action,
-            total=self.total + action,
-            energy=self.energy + reward**2,
-            rounds=self.rounds + 1,
+        """The evidence after one more reward, without its action set."""
+        return Evidence(  # _replace takes several times as long
+            self.played.added(action),
+            self.moment + reward * action,
+            self.total + action,
+            self.energy + reward**2,
+            self.rounds + 1,
+            *self[5:],
         )
 
     def faded(self, share: float) -> "Evidence":
-        """The evidence as if every round had been but a share of one: what is old counts less."""
+        """The evidence with all rounds discounted by the factor ``share``."""
         return self._replace(
             played=Gram.of(share * self.gram), moment=share * self.moment,
             total=share * self.total, energy=share * self.energy, rounds=share * self.rounds,
@@ -170,12 +174,12 @@ class Evidence(NamedTuple):
 
     @property
     def offered(self) -> Floats:  # (B,)
-        """How many rounds each menu stands for: its own, and its share of those forgotten."""
+        """The rounds that each action set represents: its own, and a share of those dropped."""
         counts = np.array(self.counts, dtype=np.float64)
         return counts * (self.rounds / counts.sum()) if self.menus else counts
 
     def restricted(self, features: Sequence[int]) -> "Evidence":
-        """The same rewards, as if only some of the features had been recorded."""
+        """The evidence on some of the features alone."""
         kept = list(features)
         return self._replace(
             played=Gram.of(self.played.rows(np.array(kept, dtype=np.int64))[:, kept]),
@@ -186,16 +190,16 @@ class Evidence(NamedTuple):
         )  # fmt: skip
 
     def scale(self) -> float:
-        """The size of the parameter that the rewards suggest, if features are independent.
+        """An estimate of the parameter's size, as if features were independent.
 
         >>> Evidence.empty(3).scale()
         1.0
         """
-        spread = float(self.played.diagonal.sum()) / len(self.moment)
-        return (self.energy / spread) ** 0.5 if self.energy > 0 and spread > 0 else 1.0
+        square = float(self.played.diagonal.sum()) / len(self.moment)
+        return (self.energy / square) ** 0.5 if self.energy > 0 and square > 0 else 1.0
 
 
-def lot_of(turn: int) -> float:
-    """A number between 0 and 1 that looks drawn at random, always the same for a round."""
+def random_key(turn: int) -> float:
+    """A pseudo-random number between 0 and 1, which is a function of the round."""
     digest = hashlib.blake2b(turn.to_bytes(8, "little"), digest_size=8).digest()
     return int.from_bytes(digest, "little") / 2.0**64

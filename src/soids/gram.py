@@ -1,9 +1,9 @@
-"""The gram: the sum of a a' over all actions a played.
+"""The Gram matrix: the sum of a a' over all actions a played.
 
-In many dimensions it is never made as a whole while fewer actions than features have been played:
-the actions are kept, and rows of the gram are summed from them when a feature is met. Rows are held
-while they are in use, and grow with each action. All of them are, to the last bit, those of the
-whole gram, so that nothing depends on which are held.
+In many dimensions it is not computed as a whole while fewer actions than features have been played.
+The actions are kept, and rows of the gram are summed from them when they are needed. Rows in use
+are cached and updated with each action. Cached rows equal those of the whole gram to the last bit,
+so results do not depend on the cache.
 """
 
 from dataclasses import dataclass, field, fields
@@ -12,28 +12,28 @@ from typing import Any
 import numpy as np
 
 from soids.arrays import Bools, Floats, Ints
-from soids.kernels.gram import Rows, blend_rows, fill_rows, raise_rows, raised, whole
-from soids.kernels.rows import by_rows
+from soids.kernels.gram_rows import Rows, blend_rows, fill_rows, raise_rows, raised, whole
+from soids.kernels.threads import by_rows
 
-SMALL = 512  # dimension up to which the whole gram is made at once
-PATIENCE = 2  # rounds for which a row is held that nobody asks for: few come back
-MOST = 1500  # rows held, but for those that will soon make the gram whole
-ROOM = 1024  # rows that all particles together may meet in a sweep before some are forgotten
-ROOMS = 3  # so many times as much is kept free behind the rows, until they are moved to make more
+SMALL = 512  # dimension up to which the whole gram is computed at once
+PATIENCE = 2  # rounds for which an unused row is cached: few are used again
+MOST = 1500  # cached rows, without those that will soon complete the gram
+ROOM = 1024  # new rows that one sweep of all particles may add to the cache
+ROOMS = 3  # sweeps for which there is room behind the rows, until they are moved
 
 
 class Journal:
-    """Actions in the order played, in memory that a gram shares with those that grow from it."""
+    """Actions in the order played, in memory that a gram shares with its successors."""
 
     def __init__(self, actions: Floats) -> None:
         self.buffer = np.empty((max(16, 2 * len(actions)), actions.shape[1]))
         self.buffer[: len(actions)] = actions
-        self.heirs: dict[int, object] = {}  # who wrote the action after so many others
+        self.writers: dict[int, object] = {}  # by the index of the action that they wrote
 
     def followed(self, count: int, action: Floats) -> Floats | None:
-        """The first actions and one more, if there is room and no one else has written there."""
-        claim = object()
-        if count == len(self.buffer) or self.heirs.setdefault(count, claim) is not claim:
+        """The first ``count`` actions and one more, if that place exists and is not taken."""
+        writer = object()
+        if count == len(self.buffer) or self.writers.setdefault(count, writer) is not writer:
             return None
         self.buffer[count] = action
         return self.buffer[: count + 1]
@@ -41,26 +41,26 @@ class Journal:
 
 @dataclass(eq=False)
 class Gram:
-    """A gram that answers with rows; it never changes, only what it holds ready does."""
+    """A gram that computes rows on demand; its value never changes, only its cache does."""
 
     diagonal: Floats  # (d,)
     matrix: Floats  # (d, d), or (0, d): then all rows are sums over actions
     actions: Floats  # (t, d), or (0, d) if the matrix is there
-    origin: "Gram | None" = None  # a blend is on the way from one gram
-    goal: "Gram | None" = None  # to another
-    shares: Floats = field(default_factory=lambda: np.empty(0))  # (p,)  of the way, step by step
+    origin: "Gram | None" = None  # a blend lies between this gram
+    goal: "Gram | None" = None  # and this one
+    shares: Floats = field(default_factory=lambda: np.empty(0))  # (p,)  of the goal, step by step
 
     def __post_init__(self) -> None:
         d = len(self.diagonal)
         self._journal: Journal | None = None
-        self._idle = np.zeros(d, dtype=np.int64)  # rounds since each row was asked for
+        self._idle = np.zeros(d, dtype=np.int64)  # rounds since each row was used
         if len(self.matrix):
             self._rows = whole(self.matrix)
         else:
             self._rows = self._table(np.empty(0, dtype=np.int64), np.empty((0, d)))
         self._rooms: list[tuple[Floats, range]] = []  # free places behind the rows
 
-    def __reduce__(self) -> tuple[Any, ...]:  # what is held ready stays behind
+    def __reduce__(self) -> tuple[Any, ...]:  # without the cache
         return Gram, tuple(getattr(self, part.name) for part in fields(self))
 
     @classmethod
@@ -83,7 +83,7 @@ class Gram:
 
     def added(self, action: Floats) -> "Gram":
         """The gram after one more action."""
-        action = np.array(action, dtype=np.float64)  # of one layout, whose loops are compiled
+        action = np.array(action, dtype=np.float64)  # contiguous, as the kernels are compiled for
         d, nothing = len(action), np.empty((0, len(action)))
         diagonal = self.diagonal + action * action
         if self.is_whole:
@@ -93,8 +93,10 @@ class Gram:
         after._idle = self._idle + 1
         held = self._rows
         kept = np.flatnonzero(self._worth_holding(held))
-        after._take(kept, raised_rows(held, kept, action))
-        # Two more rows a round from half of d on, so that no round makes them all at once.
+        rows = np.empty((len(kept) + ROOMS * ROOM, d))
+        by_rows(raise_rows, d, len(kept), kept, held, action, rows)
+        after._take(kept, rows)
+        # Two more rows a round from d / 2 rounds on, so that no round computes them all at once.
         soon = np.arange(d) < 2 * len(after.actions) - d
         there = after._rows.slots >= 0
         if (soon & ~there).any():
@@ -102,7 +104,7 @@ class Gram:
         return Gram(diagonal, after._rows.rows[:d], nothing) if after.is_whole else after
 
     def towards(self, other: "Gram", share: float) -> "Gram":
-        """The gram on the way to another one, a share of the way gone."""
+        """The convex combination with another gram, whose share is ``share``."""
         if not (self.is_whole and other.is_whole) and other._is_sum:
             if self._is_sum:
                 return Gram._blend(self, other, np.array([share]))
@@ -111,7 +113,7 @@ class Gram:
         return Gram.of((1.0 - share) * self.dense() + share * other.dense())
 
     def dense(self) -> Floats:  # (d, d)
-        """The whole gram; from now on it is held, and so are those that grow from it."""
+        """The whole gram, which is cached from now on, also in its successors."""
         return self.all_rows().rows[: len(self.diagonal)]
 
     def all_rows(self) -> Rows:
@@ -129,12 +131,12 @@ class Gram:
         return held.rows[held.slots[features]]
 
     def ready(self, thetas: Floats) -> Rows:
-        """The gram for kernels that ask for no other rows than those of the active features."""
+        """The gram for kernels that use only the rows of active features."""
         rows = self._rows
         return rows if self._in_order(rows) else self._hold(np.any(thetas != 0.0, axis=0))
 
     def roomy(self, thetas: Floats) -> Rows:
-        """The gram for moves of these particles, with room for the rows of features that enter."""
+        """The gram for moves of these particles, with room for the rows of new features."""
         rows = self.ready(thetas)
         if self._in_order(rows):
             return rows
@@ -145,28 +147,28 @@ class Gram:
         return rows._replace(room=room.start, owners=np.full(len(room), -1))
 
     def remember(self, rows: Rows) -> None:
-        """Hold what moves have met in the room they were given."""
+        """Cache the rows that moves have added in the room they were given."""
         met, held = np.flatnonzero(rows.owners >= 0), self._rows
-        if rows.rows is not held.rows:  # others have moved the rows meanwhile
+        if rows.rows is not held.rows:  # another thread has moved the rows meanwhile
             return
         if met.size:
             self._point(held, rows.owners[met], rows.room + met)
-            self._idle[rows.owners[met]] = 1  # less dear than those that are active
+            self._idle[rows.owners[met]] = 1  # of lower priority than active ones
         elif rows.owners.size:
             self._rooms.append((rows.rows, range(rows.room, rows.room + rows.owners.size)))
 
     @property
     def is_whole(self) -> bool:
-        """Whether all rows are held, in order."""
+        """Whether all rows are cached, in order."""
         return self._in_order(self._rows)
 
     def _in_order(self, rows: Rows) -> bool:
-        """Whether these are all rows in order; threads that ask the gram itself may be misled."""
+        """Whether these are all rows in order; another thread may replace the gram's own rows."""
         return rows.room == len(self.diagonal)
 
     @property
     def _is_sum(self) -> bool:
-        """Whether the actions are there."""
+        """Whether the rows are sums over actions."""
         return not len(self.matrix) and self.goal is None
 
     @classmethod
@@ -193,39 +195,39 @@ class Gram:
         )  # fmt: skip
 
     def _followed(self, action: Floats) -> tuple[Journal, Floats]:
-        """The actions and one more, and the journal that they are in."""
+        """The actions and one more, and their journal."""
         count, journal = len(self.actions), self._journal
         actions = None if journal is None else journal.followed(count, action)
         if journal is None or actions is None:
             journal = Journal(self.actions)
             actions = journal.followed(count, action)
-        assert actions is not None  # a journal of one's own has room
+        assert actions is not None  # a new journal has room
         return journal, actions
 
     def _worth_holding(self, rows: Rows) -> Bools:  # (d,)
-        """Which of the rows to hold on: those in use, and those that will be there for good."""
+        """The rows to keep in the cache: those in use, and the first ones of the whole gram."""
         there = rows.slots >= 0
         used = np.flatnonzero(there & (self._idle < PATIENCE))
         used = used[np.argsort(self._idle[used], kind="stable")[:MOST]]
-        dear = np.arange(len(there)) < 2 * len(self.actions) - len(there)
-        dear[used] = True
-        return there & dear
+        kept = np.arange(len(there)) < 2 * len(self.actions) - len(there)
+        kept[used] = True
+        return there & kept
 
     def _hold(self, wanted: Bools) -> Rows:
-        """Hold the rows of some features beside those that are."""
+        """Cache the rows of some features beside those that are."""
         self._idle[wanted] = 0
         rows = self._rows
-        strangers = np.flatnonzero(wanted & (rows.slots < 0))
-        if strangers.size == 0:
+        missing = np.flatnonzero(wanted & (rows.slots < 0))
+        if missing.size == 0:
             return rows
-        room = self._room(rows, strangers.size)
+        room = self._room(rows, missing.size)
         if room is None:
             return self._compact(wanted | (rows.slots >= 0))
-        self._write(strangers, rows.rows[room.start : room.stop])
-        return self._point(rows, strangers, np.arange(room.start, room.stop))
+        self._write(missing, rows.rows[room.start : room.stop])
+        return self._point(rows, missing, np.arange(room.start, room.stop))
 
     def _room(self, rows: Rows, size: int) -> range | None:
-        """So many places behind the rows for one's own, if there are; no other gets the same."""
+        """``size`` free places behind the rows, if there are; no other thread gets the same."""
         try:
             while True:
                 place, free = self._rooms.pop()
@@ -238,41 +240,34 @@ class Gram:
         return free[:size]
 
     def _point(self, rows: Rows, features: Ints, places: Ints) -> Rows:
-        """Hold some rows, and those of some features at the places where they were written."""
+        """Cache more rows at the places where they were written."""
         slots = rows.slots.copy()
         slots[features] = places
         self._rows = held = rows._replace(slots=slots)
         return held
 
     def _compact(self, wanted: Bools) -> Rows:
-        """Hold the rows of some features, in their order, with room behind them."""
+        """Cache the rows of some features, in their order, with room behind them."""
         features = np.flatnonzero(wanted)
         rows = np.empty((len(features) + ROOMS * ROOM, len(self.diagonal)))
         self._write(features, rows[: len(features)])
         return self._take(features, rows)
 
     def _take(self, features: Ints, rows: Floats) -> Rows:
-        """Hold these rows of some features, and the room behind them."""
+        """Cache these rows of some features, and the room behind them."""
         taken = self._rows = self._table(features, rows)
         self._rooms = [(rows, range(len(features), len(rows)))]
         return taken
 
     def _write(self, features: Ints, rows: Floats) -> None:
-        """Write the rows of some features, those that are not there summed or blended."""
+        """Write the rows of some features; those that are not cached are summed or blended."""
         d, held = len(self.diagonal), self._rows
         missing = held.slots[features] < 0
         if self.origin is None or self.goal is None or not missing.any():
             work = d * (1 + len(self.actions) * bool(missing.any()))
             by_rows(fill_rows, work, len(features), features, held, rows)
             return
-        strangers = np.zeros(d, dtype=np.bool_)
-        strangers[features[missing]] = True
-        ends = self.origin._hold(strangers), self.goal._hold(strangers)
+        uncached = np.zeros(d, dtype=np.bool_)
+        uncached[features[missing]] = True
+        ends = self.origin._hold(uncached), self.goal._hold(uncached)
         by_rows(blend_rows, 3 * d, len(features), features, held, *ends, rows)
-
-
-def raised_rows(held: Rows, features: Ints, action: Floats) -> Floats:  # (n + room, d)
-    """The rows of some features, which must be there, after one more action, and room."""
-    rows = np.empty((len(features) + ROOMS * ROOM, len(action)))
-    by_rows(raise_rows, len(action), len(features), features, held, action, rows)
-    return rows

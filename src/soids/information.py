@@ -1,4 +1,4 @@
-"""Trading regret for information: surrogate quantities and the ratio between them.
+"""Surrogate regret, surrogate information gain, and distributions that minimise their ratio.
 
 Notation, as in the paper
     regret  (K,)  surrogate regret of each action, under the optimistic posterior
@@ -6,6 +6,7 @@ Notation, as in the paper
     power         exponent of the regret: 2 when data are rich, 3 when they are poor
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
@@ -13,8 +14,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from soids.arrays import Floats, Ints
-from soids.kernels.appraisal import regret_and_gain, regrets_and_gains, winners
-from soids.kernels.edge import best_edge, frontiers
+from soids.kernels.hull import best_edge, frontiers
+from soids.kernels.regret_gain import regret_and_gain, regrets_and_gains, winners
 from soids.particles import Particles
 
 BLOCK = 20_000  # actions whose covariances are held at once
@@ -25,53 +26,61 @@ class Mixture(Protocol):
 
     def probability(self, index: int) -> float: ...
 
+    def probabilities(self, count: int) -> Floats: ...
+
     def draw(self, uniform: float) -> int: ...
 
     def mean(self, values: Floats) -> float: ...
 
 
 class Spread(NamedTuple):
-    """A distribution over actions that may put mass on all of them."""
+    """A distribution over actions with a mass for each of them."""
 
     masses: Floats  # (K,)  non-negative, sum to one
 
     def probability(self, index: int) -> float:
-        """The mass of one action."""
         return float(self.masses[index])
 
+    def probabilities(self, count: int) -> Floats:  # (K,)
+        """The masses of all actions."""
+        return self.masses.copy()
+
     def draw(self, uniform: float) -> int:
-        """The action that a uniform number falls on."""
         steps = self.masses.cumsum()
         return int(np.searchsorted(steps / steps[-1], uniform, side="right"))
 
     def mean(self, values: Floats) -> float:
-        """The expectation of a quantity given for each action."""
         return float(self.masses @ values)
 
 
 class TwoPoint(NamedTuple):
-    """A distribution over actions that puts mass on two of them at most."""
+    """A distribution over actions with mass on at most two of them."""
 
     first: int
     second: int
     share: float  # mass of the second
-    ratio: float  # what it pays: regret**power / gain
+    ratio: float  # its information ratio, regret**power / gain
 
     def probability(self, index: int) -> float:
-        """The mass of one action."""
         return (1.0 - self.share) * (index == self.first) + self.share * (index == self.second)
 
+    def probabilities(self, count: int) -> Floats:  # (K,)
+        """The masses of all actions."""
+        masses = np.zeros(count)
+        masses[self.first] = 1.0 - self.share
+        masses[self.second] += self.share
+        return masses
+
     def draw(self, uniform: float) -> int:
-        """The action that a uniform number falls on."""
         return self.second if uniform < self.share else self.first
 
     def mean(self, values: Floats) -> float:
-        """The expectation of a quantity given for each action."""
         return float((1.0 - self.share) * values[self.first] + self.share * values[self.second])
 
 
 def surrogate_regret(particles: Particles, actions: Floats) -> Floats:
-    """Expected shortfall of each action against the best one, equation (SR) of the paper.
+    """Expected difference between the best reward and that of each action, equation (SR) of the
+    paper.
 
     >>> two = Particles(np.eye(2), np.eye(2) == 1, np.array([0.5, 0.5]))
     >>> surrogate_regret(two, np.eye(2)).tolist()
@@ -90,11 +99,6 @@ def surrogate_gain(particles: Particles, actions: Floats) -> Floats:
     return half_variance(particles.thetas @ actions.T, particles.weights)
 
 
-def conditional_gain(particles: Particles, actions: Floats) -> Floats:
-    """Half the variance of each mean reward *explained by which action is best* (Hao et al.)."""
-    return half_explained_variance(particles.thetas @ actions.T, particles.weights)
-
-
 def shortfall(rewards: Floats, weights: Floats) -> Floats:
     """Surrogate regret (K,) from the rewards (M, K) of weighted parameters."""
     regret: Floats = weights @ (rewards.max(axis=1, keepdims=True) - rewards)
@@ -108,9 +112,7 @@ def half_variance(rewards: Floats, weights: Floats) -> Floats:
 
 
 def appraise(rewards: Floats, weights: Floats, starts: Ints | None = None) -> tuple[Floats, Floats]:
-    """``shortfall`` and ``half_variance`` at once; menu by menu where several lie side by side, one
-    from each of ``starts`` (B + 1,) to the next.
-    """
+    """``shortfall`` and ``half_variance`` at once; ``starts`` (B + 1,) separates several sets."""
     if starts is None:
         return regret_and_gain(rewards, weights)
     return regrets_and_gains(rewards, starts, weights)
@@ -127,47 +129,75 @@ def half_explained_variance(rewards: Floats, weights: Floats) -> Floats:
 
 
 def through_noise(gain: Floats, noise: float) -> Floats:
-    """The most that a reward can tell whose mean has a half variance of ``gain``, beside its noise.
+    """The information that a noisy reward can give about its mean, whose half variance is ``gain``.
 
-    Shannon's capacity, ``log(1 + variance / noise**2) / 2`` in nats, in the units of the gain: next
-    to nothing is lost where there is little to learn, most of it where the mean varies by many
-    times the noise.
+    It is Shannon's capacity, ``log(1 + variance / noise**2) / 2`` in nats, in the units of the
+    gain. A small gain is hardly reduced; a gain of many times the noise is reduced by much.
 
     >>> through_noise(np.array([0.0, 0.01, 4.0]), 1.0).round(4).tolist()
     [0.0, 0.0099, 1.0986]
     """
     unit = noise**2
-    told: Floats = 0.5 * unit * np.log1p(2.0 * gain / unit)
-    return told
+    capacity: Floats = 0.5 * unit * np.log1p(2.0 * gain / unit)
+    return capacity
 
 
 def left_to_learn(
     rewards: Floats, weights: Floats, awaited: Floats, variances: Floats
 ) -> Floats:  # (K,)
-    """The share of each action's variance that rewards under way will not take away.
+    """The share of each action's variance that remains after all pending rewards, as if Gaussian.
 
-    Of weighted parameters, ``rewards`` (M, K) are those of the actions and ``awaited`` (M, P) of
-    what was chosen and not yet answered, each with the variance (P,) of its noise. As if all were
-    Gaussian.
+    Under weighted parameters, ``rewards`` (M, K) are those of the actions, and ``awaited`` (M, P)
+    those of the pending decisions, whose noise has ``variances`` (P,).
 
     >>> two = np.array([[1.0, 0.0], [0.0, 0.0]])
     >>> left_to_learn(two, np.array([0.5, 0.5]), two[:, :1], np.array([0.25])).round(6).tolist()
     [0.5, 1.0]
     """
+    found = resolved_directions(weights, awaited, variances)
+    return share_left(resolved_variance(found, rewards), regret_and_gain(rewards, weights)[1])
+
+
+def resolved_directions(weights: Floats, awaited: Floats, variances: Floats) -> Floats:  # (P, M)
+    """What rewards under way will resolve, as orthogonal directions in the space of particles.
+
+    The square of a direction's product with an action's rewards (M,) is the variance that it takes
+    from that action.
+    """
     centred = awaited - weights @ awaited
     weighted = weights[:, None] * centred
     known = centred.T @ weighted
     known.flat[:: len(known) + 1] += variances + 1e-10 * known.max()  # more than rounding takes
-    reach = solve_triangular(np.linalg.cholesky(known), weighted.T, lower=True)
+    directions: Floats = solve_triangular(np.linalg.cholesky(known), weighted.T, lower=True)
+    return directions
+
+
+def next_direction(directions: Floats, weights: Floats, awaited: Floats, variance: float) -> Floats:
+    """The direction (M,) that one more awaited reward (M,) resolves, beside those (P, M) before."""
+    centred = awaited - weights @ awaited
+    shares = directions @ centred
+    weighted = weights * centred
+    whole = float(centred @ weighted)
+    left = max(0.0, whole - float(shares @ shares)) + variance + 1e-10 * whole
+    direction: Floats = (weighted - shares @ directions) / math.sqrt(max(left, 1e-300))
+    return direction
+
+
+def resolved_variance(directions: Floats, rewards: Floats) -> Floats:  # (K,)
+    """The variance of each action's mean reward (M, K) that directions (P, M) resolve."""
     blocks = np.array_split(rewards, -(-rewards.shape[1] // BLOCK), axis=1)
-    taken = np.concatenate([((reach @ block) ** 2).sum(axis=0) for block in blocks])
-    whole = 2.0 * regret_and_gain(rewards, weights)[1]
-    left: Floats = np.clip(1.0 - taken / np.where(whole > 0.0, whole, 1.0), 0.0, 1.0)
+    return np.concatenate([((directions @ block) ** 2).sum(axis=0) for block in blocks])
+
+
+def share_left(resolved: Floats, half_variances: Floats) -> Floats:  # (K,)
+    """The share of each action's variance that stays."""
+    whole = 2.0 * half_variances
+    left: Floats = np.clip(1.0 - resolved / np.where(whole > 0.0, whole, 1.0), 0.0, 1.0)
     return left
 
 
 def information_ratio(regret: float, gain: float, power: float = 2.0) -> float:
-    """``regret**power / gain``: zero without regret, infinite if regret buys no information."""
+    """``regret**power / gain``: zero without regret, infinite for regret without gain."""
     if regret == 0.0:
         return 0.0
     return regret**power / gain if gain > 0.0 else float("inf")
@@ -177,8 +207,8 @@ def minimise_ratio(regret: Floats, gain: Floats, power: float = 2.0) -> TwoPoint
     """The distribution over actions with the smallest ``regret**power / gain``, power >= 2.
 
     The ratio is convex in (regret, gain), falls with gain and rises with regret, so the minimiser
-    sits on an edge of the upper hull of the points, where the optimum is closed form. No gain
-    anywhere: the least regret.
+    lies on an edge of the upper hull of the points, where it has a closed form. If no action has a
+    gain, the action of least regret is chosen.
 
     >>> float(minimise_ratio(np.array([1.0, 2.0]), np.array([0.0, 1.0])).ratio)
     4.0
@@ -186,64 +216,35 @@ def minimise_ratio(regret: Floats, gain: Floats, power: float = 2.0) -> TwoPoint
     if power < 2.0:
         raise ValueError(f"power must be at least 2, got {power}")
     first, second = best_edge(regret, gain, power)
-    dearer, richer = regret[second] - regret[first], gain[second] - gain[first]
+    more_regret, more_gain = regret[second] - regret[first], gain[second] - gain[first]
     share = 0.0
     if first != second:
-        # power * dearer * gain(share) = richer * regret(share), solved for the share of the second
-        # action
-        share = (regret[first] / dearer - power * gain[first] / richer) / (power - 1.0)
+        # power * more_regret * gain(share) = more_gain * regret(share), solved for the share
+        share = (regret[first] / more_regret - power * gain[first] / more_gain) / (power - 1.0)
         share = min(max(float(share), 0.0), 1.0)
-    paid, learned = regret[first] + share * dearer, gain[first] + share * richer
-    ratio = information_ratio(float(paid), float(learned), power)
+    total, information = regret[first] + share * more_regret, gain[first] + share * more_gain
+    ratio = information_ratio(float(total), float(information), power)
     return TwoPoint(int(first), int(second), share, ratio)
 
 
-def dual_ratio(regret: Floats, gain: Floats) -> tuple[float, float]:
-    """The smallest ``regret**2 / gain`` as ``max_l min_k 2 l regret_k - l**2 gain_k``.
-
-    Returns the maximising price ``l`` of information and the maximum, which equals the primal
-    minimum. The function is concave in ``l``, so its maximum is found by bisection on the sign of
-    its slope.
-
-    >>> price, ratio = dual_ratio(np.array([1.0, 2.0]), np.array([0.0, 1.0]))
-    >>> round(price, 9), round(ratio, 9)
-    (2.0, 4.0)
-    """
-    if regret.min() == 0.0:
-        return 0.0, 0.0
-    if gain.max() == 0.0:
-        return float("inf"), float("inf")
-    low, high = 0.0, float(2.0 * regret.max() / gain.max())
-    while True:
-        middle = 0.5 * (low + high)
-        values = middle * (2.0 * regret - middle * gain)
-        active = int(np.argmin(values))
-        if not low < middle < high:
-            return middle, float(values[active])
-        if regret[active] > middle * gain[active]:
-            low = middle
-        else:
-            high = middle
-
-
 def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]) -> TwoPoint:
-    """What to do in the last of several contexts, for the smallest ratio of their averages.
+    """The distribution in the last of several contexts under contextual IDS.
 
-    Contextual IDS (Hao, Lattimore, Qin 2022): the smallest ``mean regret**2 / mean gain`` over maps
-    from contexts, each with its own regret and gain (K,), to distributions. By the dual, at the
-    right price of information every context minimises ``2 price regret - price**2 gain`` on its
-    own. Just below the price and just above it they pay too much and too little; all mix alike.
+    Contextual IDS (Hao, Lattimore, Qin 2022) minimises ``mean regret**2 / mean gain`` over maps
+    from contexts, each with its own regret and gain (K,), to distributions. By duality, at the
+    optimal multiplier l every context minimises ``2 l regret - l**2 gain`` on its own. Bisection
+    finds l; all contexts mix their solutions just below and just above it in the same shares.
 
-    >>> cheap, dear = np.array([1.0, 1.1]), np.array([1.0, 9.0])
-    >>> minimise_contextual_ratio([dear, cheap], [np.array([0.0, 1.0])] * 2).probability(1)
+    >>> low, high = np.array([1.0, 1.1]), np.array([1.0, 9.0])
+    >>> minimise_contextual_ratio([high, low], [np.array([0.0, 1.0])] * 2).probability(1)
     1.0
     """
-    # A menu that comes back is the same object, and looked at once.
-    menus = {
+    # The arrays of an action set that occurs again are the same objects, and are used once.
+    sets = {
         (id(regret), id(gain)): (regret, gain) for regret, gain in zip(regrets, gains, strict=True)
     }
-    regret, gain = (np.concatenate(parts) for parts in zip(*menus.values(), strict=True))
-    starts = np.cumsum([0, *(len(one) for one, _ in menus.values())])
+    regret, gain = (np.concatenate(parts) for parts in zip(*sets.values(), strict=True))
+    starts = np.cumsum([0, *(len(one) for one, _ in sets.values())])
     least = np.minimum.reduceat(regret, starts[:-1])
     if least.max() == 0.0 or gain.max() < 1e-300:
         safest = int(np.argmin(regrets[-1]))
@@ -252,32 +253,34 @@ def minimise_contextual_ratio(regrets: Sequence[Floats], gains: Sequence[Floats]
     kept, begins = frontiers(regret, gain, starts)
     sizes = np.diff(begins)
     filled = np.arange(sizes.max()) < sizes[:, None]
-    cost, lesson = np.full(filled.shape, np.inf), np.zeros(filled.shape)
-    cost[filled], lesson[filled] = regret[kept], gain[kept]
-    places = dict(zip(menus, range(len(menus)), strict=True))
+    cost, information = np.full(filled.shape, np.inf), np.zeros(filled.shape)
+    cost[filled], information[filled] = regret[kept], gain[kept]
+    places = dict(zip(sets, range(len(sets)), strict=True))
     met = [places[id(one), id(other)] for one, other in zip(regrets, gains, strict=True)]
-    count, rows, cost, lesson = len(met), np.arange(len(met)), cost[met], lesson[met]
+    count, rows, cost, information = len(met), np.arange(len(met)), cost[met], information[met]
 
-    def answers(price: float) -> tuple[float, float, int]:
-        """Regret and gain of all contexts together at a price, and the action of the last."""
-        best = (2.0 * cost - price * lesson).argmin(axis=1)
-        return float(cost[rows, best].sum()), float(lesson[rows, best].sum()), int(best[-1])
+    def solutions(multiplier: float) -> tuple[float, float, int]:
+        """Total regret and gain of the contexts' solutions, and the action of the last."""
+        best = (2.0 * cost - multiplier * information).argmin(axis=1)
+        return float(cost[rows, best].sum()), float(information[rows, best].sum()), int(best[-1])
 
-    richest = np.where(cost < np.inf, lesson, -np.inf).argmax(axis=1)
-    low, high = 0.0, float(2.0 * cost[rows, richest].sum() / lesson[rows, richest].sum())
-    below, above = answers(low), answers(high)
+    top = np.where(cost < np.inf, information, -np.inf).argmax(axis=1)
+    low, high = 0.0, float(2.0 * cost[rows, top].sum() / information[rows, top].sum())
+    below, above = solutions(low), solutions(high)
     while low < (middle := 0.5 * (low + high)) < high:
-        found = answers(middle)
+        found = solutions(middle)
         if found[0] > middle * found[1]:
             low, below = middle, found
         else:
             high, above = middle, found
-    dear, cheap = below[0] - low * below[1], above[0] - low * above[1]
-    share = min(max(dear / (dear - cheap), 0.0), 1.0) if dear > cheap else 0.0
-    paid = (1.0 - share) * below[0] + share * above[0]
-    learned = (1.0 - share) * below[1] + share * above[1]
-    ratio = information_ratio(paid / count, learned / count)
+    excess, deficit = below[0] - low * below[1], above[0] - low * above[1]
+    share = min(max(excess / (excess - deficit), 0.0), 1.0) if excess > deficit else 0.0
+    mean_regret, mean_gain = (
+        ((1.0 - share) * one + share * other) / count
+        for one, other in zip(below[:2], above[:2], strict=True)
+    )
     last = kept[begins[met[-1]] :] - starts[met[-1]]
+    ratio = information_ratio(mean_regret, mean_gain)
     return TwoPoint(int(last[below[2]]), int(last[above[2]]), share, ratio)
 
 
@@ -287,21 +290,12 @@ def greedy(values: Floats) -> Spread:
     return Spread(best / best.sum())
 
 
-def obedient(rewards: Floats, weights: Floats, actions: Floats) -> Floats:
-    """The law (K,) of the best action of a sampled parameter: Thompson sampling, or FGTS.
+def probability_matching(rewards: Floats, weights: Floats, actions: Floats) -> Floats:
+    """The distribution (K,) of the best action of a sampled parameter: Thompson sampling, FGTS.
 
-    Ties go to the action with the fewest non-zero features, as the paper's appendix asks.
+    Ties go to the action with the fewest non-zero features, as the paper's appendix requires.
     """
-    chosen = winners(rewards, actions)
-    law: Floats = np.bincount(chosen, weights, len(actions)).astype(np.float64)
-    law /= law.sum()
-    return law
-
-
-def exploring(obedience: Floats, design: Floats, regret: Floats) -> Floats:
-    """The paper's mixture of FGTS and exploratory design; its 3-ratio is <= ``27 s / C_min``."""
-    own, explored = float(obedience @ regret), float(design @ regret)
-    if explored <= own:
-        return design
-    share = min(1.0, own / (2.0 * (explored - own)))
-    return (1.0 - share) * obedience + share * design
+    best = winners(rewards, actions)
+    masses: Floats = np.bincount(best, weights, len(actions)).astype(np.float64)
+    masses /= masses.sum()
+    return masses

@@ -1,4 +1,4 @@
-"""A weighted cloud of parameters standing in for a posterior."""
+"""Weighted particles, which represent a posterior."""
 
 from typing import NamedTuple
 
@@ -8,21 +8,19 @@ from soids.arrays import Bools, Floats
 
 
 class Particles(NamedTuple):
-    """Parameters with weights; every expectation under the posterior is a weighted average over
-    them.
-    """
+    """Weighted parameters; expectations under the posterior are averages over them."""
 
     thetas: Floats  # (M, d)
-    included: Bools  # (M, d)  which features each particle holds to matter
+    included: Bools  # (M, d)  features with a non-zero coefficient in each particle
     weights: Floats  # (M,)  non-negative, sum to one
 
     def mean(self) -> Floats:  # (d,)
         return self.weights @ self.thetas
 
     def inclusion(self) -> Floats:  # (d,)
-        """The posterior probability that each feature matters."""
+        """The posterior inclusion probability of each feature."""
         return np.minimum(self.weights @ self.included, 1.0)
 
     def effective_size(self) -> float:
-        """How many equally weighted particles would be as good."""
+        """The number of equally weighted particles that would be as accurate."""
         return float(1.0 / (self.weights**2).sum())

@@ -6,24 +6,23 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Floats
-from soids.kernels.draws import highest, total, write_shares
-from soids.kernels.rows import by_rows
+from soids.kernels.categorical import highest, total, write_shares
+from soids.kernels.threads import by_rows
 
 
 def fits(thetas, gram, moment, drift) -> tuple[Floats, Floats]:
     """``theta' gram theta - 2 moment' theta`` and ``drift' theta`` of every row, (M,) each."""
     squares = np.empty(thetas.shape[0])
     drifts = np.empty(thetas.shape[0])
-    by_rows(
-        fit_rows, thetas.shape[1], len(thetas), thetas, gram.slots, gram.rows, moment, drift,
-        squares, drifts,
-    )  # fmt: skip
+    count, d = thetas.shape
+    by_rows(fit_rows, d, count, thetas, gram, moment, drift, squares, drifts)
     return squares, drifts
 
 
 @njit(cache=True, nogil=True)
-def fit_rows(start, stop, thetas, slots, rows, moment, drift, squares, drifts):
+def fit_rows(start, stop, thetas, gram, moment, drift, squares, drifts):
     """Write the two forms of some rows."""
+    slots, rows = gram.slots, gram.rows
     active, values = np.empty(moment.size, dtype=np.int64), np.empty(moment.size)
     for m in range(start, stop):
         n = 0

@@ -18,6 +18,7 @@ minimised by Newton's method, and gamma_j is the logistic function of a constant
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -29,6 +30,16 @@ CONSTANT = 0.5 + 0.5 * math.log(0.5 * math.pi)
 NEWTON = 50
 CLOSE = 1e-10  # what the rest of a Newton step may still gain
 FAINT = 1e-9  # a change of an expected coefficient that others need not hear of, in their units
+
+
+class Problem(NamedTuple):
+    """What is to be approximated."""
+
+    gram: Floats  # (d, d)
+    moment: Floats  # (d,)
+    precision: float  # of the noise
+    slab: float
+    odds: float
 
 
 @njit(cache=True, nogil=True)
@@ -80,12 +91,12 @@ def cheapest(mean, deviation, pull, curvature, slab):
 
 
 @njit(cache=True, nogil=True)
-def ascend(
-    gram, moment, precision, slab, odds, order, means, deviations, inclusion, tolerance, sweeps
-):
+def ascend(problem, order, fit, tolerance, sweeps):
     """Sweep over the coordinates, in place, until no inclusion changes in entropy by more than the
-    tolerance; return the sweeps made.
+    tolerance; returns the number of sweeps.
     """
+    gram, moment, precision, slab, odds = problem
+    means, deviations, inclusion = fit
     size = means.size
     expected = inclusion * means
     spread = np.zeros(size)  # gram @ expected

@@ -1,28 +1,13 @@
 """From evidence to beliefs: the posteriors, and the contract they share."""
 
-from typing import Protocol
-
-from soids.arrays import Floats
-from soids.evidence import Menu
-from soids.particles import Particles
-from soids.posteriors.calling import POSTERIORS, as_posterior, posterior_called
 from soids.posteriors.gaussian import Gaussian
 from soids.posteriors.langevin import Langevin
+from soids.posteriors.posterior import Belief, Posterior
+from soids.posteriors.registry import POSTERIORS, as_posterior, posterior_called
 from soids.posteriors.relaxed import Relaxed
 from soids.posteriors.spike_slab import SpikeSlab
 from soids.posteriors.subset import Ample, Broad, Subset
 from soids.posteriors.target import Tuning
-
-
-class Belief(Protocol):
-    """What a posterior believes after some evidence."""
-
-    def particles(self) -> Particles: ...
-
-    def rewards_on(self, menu: Menu) -> Floats: ...
-
-    def noise(self) -> float: ...
-
 
 __all__ = [
     "POSTERIORS",
@@ -31,6 +16,7 @@ __all__ = [
     "Broad",
     "Gaussian",
     "Langevin",
+    "Posterior",
     "Relaxed",
     "SpikeSlab",
     "Subset",

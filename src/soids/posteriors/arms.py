@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import Floats, Ints
-from soids.kernels.closeness import closeness
+from soids.kernels.rewards import closeness
 from soids.posteriors.target import Target
 
 MOST = 1000  # arms of one menu

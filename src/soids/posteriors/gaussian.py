@@ -12,8 +12,9 @@ from soids.evidence import Evidence, Menu
 from soids.kernels.density import optimism
 from soids.kernels.weights import normalised
 from soids.particles import Particles
-from soids.posteriors.prior import check_told, noise_level, unit
+from soids.posteriors.posterior import Posterior
 from soids.posteriors.target import Tuning
+from soids.posteriors.unknowns import noise_level, unit
 from soids.regression.empirical_bayes import empirical_bayes
 
 
@@ -35,29 +36,25 @@ class Draws(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Posterior):
     """Independent N(0, slab variance) coordinates; unknown noise is estimated.
 
-    ``empirical`` means that the slab variance is estimated too, by the likelihood of the rewards;
-    ``support`` that all other coordinates are known to be zero.
+    Sparsity and radius have no effect. ``empirical`` means that the slab variance is estimated too,
+    by the likelihood of the rewards; ``support`` that all other coordinates are known to be zero.
 
-    With one menu on offer the optimistic posterior is a mixture of K Gaussians (one per arm) times
-    a bounded weight, so draws are exact and independent. With several menus the arms are drawn in
-    turn, ``sweeps`` times.
+    With one action set the optimistic posterior is a mixture of K Gaussians (one per arm) times a
+    bounded weight, so draws are exact and independent. With several the arms are drawn in turn,
+    ``sweeps`` times.
     """
 
-    heeds_radius: ClassVar[bool] = False
+    selects_features: ClassVar[bool] = False
 
-    dimension: int
-    sparsity: int | None = None  # accepted as for the sparse priors, and of no effect
-    radius: float | None = None  # likewise
-    noise: float | None = None
     slab_variance: float | None = None  # ten times the noise variance
     empirical: bool = False
     support: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        check_told(self)
+        super().__post_init__()
         as_flag(self.empirical, "empirical")
         if self.empirical and self.slab_variance is not None:
             raise ValueError(
@@ -124,7 +121,7 @@ class Gaussian:
         return Draws(thetas, normalised(best - soft), variance)
 
     def noise_variance(self, evidence: Evidence, prior_precision: float) -> float:
-        """The noise variance, told or estimated from the ridge residuals."""
+        """The noise variance, given or estimated from the ridge residuals."""
         shape, scale = noise_level(self.noise, evidence)
         if self.noise is not None:
             return scale
@@ -156,7 +153,7 @@ def gaussians(factor: tuple[Floats, bool], slopes: Floats, rng: np.random.Genera
 def drawn_pulls(
     thetas: Floats, menus: tuple[Menu, ...], tilts: Floats, rng: np.random.Generator
 ) -> Floats:
-    """The summed pull (M, d) of one arm per menu, drawn from the softmax of its rewards."""
+    """The summed pull (M, d) of one arm per action set, drawn from the softmax of its rewards."""
     pulls = np.zeros_like(thetas)
     for menu, tilt in zip(menus, tilts, strict=True):
         scores = tilt * (thetas @ menu.columns) + rng.gumbel(size=(len(thetas), len(menu.actions)))

@@ -1,20 +1,20 @@
 """The paper's own sampler: Langevin chains on the relaxed prior, never corrected."""
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from soids.arrays import SMALLEST, Bools, Floats, as_count, as_flag, as_number
 from soids.evidence import Evidence, Menu
 from soids.kernels.density import fits
-from soids.kernels.langevin import Learning, Pace, Slope, walk
+from soids.kernels.moves.langevin import Learning, Pace, Slope, State, walk
 from soids.kernels.rewards import all_rewards
 from soids.particles import Particles
-from soids.posteriors.draws import draw_variances, slabs_and_spikes
-from soids.posteriors.prior import check_told
+from soids.posteriors.posterior import Posterior
 from soids.posteriors.relaxed import Relaxed
 from soids.posteriors.target import Target, Tuning
+from soids.posteriors.unknowns import draw_variances
 
 BURN_IN = 40  # sweeps of chains that start with evidence
 JUMP = 2.0  # chains start again if the prior's scale changes by this factor
@@ -48,29 +48,24 @@ class Chains(NamedTuple):
 
     def are_far_from(self, target: Target) -> bool:
         """Whether the prior's scale jumped or optimism fell: small steps would follow too late."""
-        ratio = target.prior.spike_scale / self.spike_scale
+        ratio = target.prior.values.spike_scale / self.spike_scale
         return not 1.0 / JUMP < ratio < JUMP or self.rate > JUMP * target.rate
 
 
 @dataclass(frozen=True)
-class Langevin:
+class Langevin(Posterior):
     """The posterior of ``Relaxed`` as seen by Langevin chains, which are biased and slow to mix.
 
     They start from the prior and go on from round to round, neither corrected nor weighted. A step
     is ``step`` over the largest curvature, so it never diverges; the variance in the direction of
     that curvature comes out too large by a factor up to ``1 / (1 - step / 2)``.
 
-    With ``adapts``, inclusion (and sparsity and noise, if not told) are running averages with the
+    With ``adapts``, inclusion (and sparsity and noise, if not given) are running averages with the
     given ``weight``, as in SGLD-SA (Deng et al. 2019; Hao et al. 2021): another distribution, even
-    for small steps. Without, sparsity and noise are drawn given the chain, once a sweep.
+    for small steps. Without it, sparsity and noise are drawn given the chain, once a sweep. A
+    radius has no effect.
     """
 
-    heeds_radius: ClassVar[bool] = False
-
-    dimension: int
-    sparsity: int | None = None
-    radius: float | None = None  # accepted as for the other priors, and of no effect
-    noise: float | None = None
     slab_variance: float | None = None  # ten times the noise variance, as in the paper
     spike_scale: float | None = None  # a tenth of the noise, as in the paper
     adapts: bool = False
@@ -80,7 +75,7 @@ class Langevin:
     preconditioned: bool = False  # each direction has steps of its own, by its own curvature
 
     def __post_init__(self) -> None:
-        check_told(self)
+        super().__post_init__()
         as_count(self.steps, "steps")
         as_flag(self.adapts, "adapts")
         as_flag(self.preconditioned, "preconditioned")
@@ -118,40 +113,38 @@ class Langevin:
     def start(self, target: Target, count: int, rng: np.random.Generator) -> Chains:
         """Chains drawn from the prior."""
         prior, d = target.prior, self.dimension
-        thetas, included = slabs_and_spikes(prior, count, d, rng)
+        thetas, included = prior.draw(np.full(count, np.inf), d, rng)
         inclusion = included.astype(np.float64)
         share = 0.5 if self.sparsity is None else min(self.sparsity / d, 1.0 - 0.5 / d)
-        variances = draw_variances(prior, np.zeros(count), 0.0, rng)
+        variances = draw_variances(prior.noise, np.zeros(count), 0.0, rng)
         return Chains(
             thetas, included, inclusion, inclusion, np.full(count, share), variances,
-            prior.spike_scale, target.rate,
+            prior.values.spike_scale, target.rate,
         )  # fmt: skip
 
     def swept(self, chains: Chains, target: Target, pace: Pace, rng: np.random.Generator) -> Chains:
-        """The chains after some steps; what is neither told nor averaged is drawn before them."""
-        prior = target.prior
+        """The chains after some steps; what is neither given nor averaged is drawn before them."""
+        values = target.prior.values
         if not self.adapts:
             chains = self.redrawn(chains, target, rng)
         slope = Slope(
             target.eta, target.gram.dense(), target.moment, target.drift, target.columns,
-            target.starts, target.tilts, 1.0 / prior.slab_precision, prior.spike_scale,
+            target.starts, target.tilts, 1.0 / values.slab_precision, values.spike_scale,
         )  # fmt: skip
         learning = Learning(
             self.weight if self.adapts else 1.0, self.adapts and self.sparsity is None,
-            self.adapts and self.noise is None, target.energy, float(target.rounds), *prior.noise,
+            self.adapts and self.noise is None, target.energy, float(target.rounds),
+            *target.prior.noise,
         )  # fmt: skip
-        thetas, inclusion, smoothed, shares, variances = walk(
-            chains.thetas, chains.inclusion, chains.smoothed, chains.shares, chains.variances,
-            slope, pace, learning,
-            rng.standard_normal((len(chains.thetas), self.steps, self.dimension)),
-        )  # fmt: skip
-        return Chains(
-            thetas, chains.included, inclusion, smoothed, shares, variances, prior.spike_scale,
-            target.rate,
-        )  # fmt: skip
+        state = State(
+            chains.thetas, chains.inclusion, chains.smoothed, chains.shares, chains.variances
+        )
+        normals = rng.standard_normal((len(chains.thetas), self.steps, self.dimension))
+        moved = walk(state, slope, pace, learning, normals)._asdict()
+        return chains._replace(**moved, spike_scale=values.spike_scale, rate=target.rate)
 
     def redrawn(self, chains: Chains, target: Target, rng: np.random.Generator) -> Chains:
-        """The same parameters; sparsity and noise, if not told, drawn given them."""
+        """The same parameters; sparsity and noise, if not given, drawn given them."""
         shares, variances = chains.shares, chains.variances
         if self.sparsity is None:
             sizes = (rng.random(chains.thetas.shape) < chains.inclusion).sum(axis=1)
@@ -160,7 +153,7 @@ class Langevin:
         if self.noise is None:
             squares, _ = fits(chains.thetas, target.gram.all_rows(), target.moment, target.drift)
             misfits = target.eta * np.maximum(target.energy + squares, 0.0)
-            variances = draw_variances(target.prior, misfits, target.eta * target.rounds, rng)
+            variances = draw_variances(target.prior.noise, misfits, target.eta * target.rounds, rng)
         return chains._replace(shares=shares, variances=variances)
 
     def pace(self, target: Target) -> Pace:

@@ -1,157 +1,64 @@
-"""A sparsity prior, in the form that the moves of the sampler use.
+"""A sparse prior: a law of sizes times a law of values, perhaps cut to an l1 ball."""
 
-A support of size k is grown by one coordinate at the price ``log_odds[k]``; which coordinates are
-in it never matters. Given the support, the active coordinates are uniform on an l1 ball or
-Gaussian, about zero or about two values of either sign, the others zero or Laplace.
-"""
-
-import math
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
-from soids.arrays import SMALLEST, Floats, as_count, as_number, as_radius
-from soids.evidence import Evidence
-
-NARROWEST = 0.05  # spread: below, moves hardly find from one value to another
-
-
-class Span(NamedTuple):
-    """A positive number, log-uniform between two values, or known if they are equal."""
-
-    low: float
-    high: float
-
-    @property
-    def known(self) -> bool:
-        return self.low == self.high
-
-    def beyond(self, earlier: "Span") -> float:
-        """The share of the values that exceed all of an earlier span; zero if known."""
-        if self.known:
-            return 0.0
-        return min(
-            1.0, max(0.0, math.log(self.high / earlier.high) / math.log(self.high / self.low))
-        )
-
-
-class Noise(NamedTuple):
-    """What is known of the noise variance: inverse gamma, or known if the shape is infinite."""
-
-    shape: float
-    scale: float  # of the inverse gamma, or the variance itself
-
-    @property
-    def known(self) -> bool:
-        return self.shape == math.inf
+from soids.arrays import Bools, Floats, Ints
+from soids.kernels.moves.target import PriorNumbers
+from soids.kernels.weights import normalised, sizes
+from soids.posteriors.size_laws import SizeLaw
+from soids.posteriors.unknowns import Noise, Span
+from soids.posteriors.value_laws import ValueLaw
 
 
 class Prior(NamedTuple):
-    """A prior over sparse parameters; the defaults are those of the theory's subset prior."""
+    """The product of both laws, with what is known of radius and noise."""
 
-    log_odds: Floats  # (largest size the moves may visit,)
+    log_odds: Floats  # (n,)  of growing a support of size k by one given feature; 2 R left out
+    smallest: int
     largest: int  # sizes above it are visited by the moves and given weight zero
+    values: ValueLaw
     radius: Span
     noise: Noise
-    smallest: int = 1
-    slab_precision: float = 0.0  # zero: uniform on the ball
-    spike_scale: float = 0.0  # zero: exact zeros
-    slab_centre: float = 0.0  # half of the slab lies about it, half about its negative
 
-    @property
-    def uniform_in_ball(self) -> bool:
-        return self.slab_precision == 0.0
+    @classmethod
+    def of(cls, law: SizeLaw, values: ValueLaw, radius: Span, noise: Noise) -> "Prior":
+        log_odds = law.log_odds(values.growth) + values.log_scale
+        return cls(log_odds, law.smallest, law.largest, values, radius, noise)
 
-    @property
-    def lean(self) -> float:
-        """By how much the two halves of the slab raise and lower the slope of a log density."""
-        return self.slab_centre * self.slab_precision
+    def numbers(self) -> PriorNumbers:
+        """What the moves need."""
+        values = self.values
+        return PriorNumbers(
+            self.log_odds, self.smallest, values.slab_precision, values.spike_scale,
+            values.uniform_in_ball, values.lean,
+        )  # fmt: skip
 
-    def log_sizes(self) -> Floats:  # (largest size + 1,)
-        """Log prior weight of one support of each size."""
-        return np.concatenate([[0.0], np.cumsum(self.log_odds)])
-
-    def log_size_law(self, dimension: int) -> Floats:  # (largest size the moves may visit,)
-        """Log weight of all supports of each size from one, for a prior uniform on balls."""
-        sizes = np.arange(1, len(self.log_odds) + 1)
-        # Prices are per support and unit of volume: count the supports and their balls.
-        return np.cumsum(self.log_odds + np.log((dimension + 1 - sizes) / sizes**2))
+    def log_size_law(self, dimension: int) -> Floats:  # (n + 1 - smallest,)
+        """Log weight of all supports of each size, from the smallest on."""
+        k = np.arange(1, len(self.log_odds) + 1)
+        supports = (dimension + 1 - k) / (k * self.values.growth(k))  # and their balls
+        law = np.cumsum(self.log_odds - self.values.log_scale + np.log(supports))
+        return law if self.smallest == 1 else np.concatenate([[0.0], law])
 
     def log_lawful(self, dimension: int) -> float:
         """Log prior mass of the supports that are not too large."""
         if self.largest >= len(self.log_odds):
             return 0.0
         law = self.log_size_law(dimension)
-        return float(logsumexp(law[: self.largest]) - logsumexp(law))
+        return float(logsumexp(law[: self.largest + 1 - self.smallest]) - logsumexp(law))
 
+    def log_terms(self, thetas: Floats, included: Bools) -> Iterator[Floats]:
+        """The terms (M,) of the log density that differ between particles or targets."""
+        if not self.values.uniform_in_ball:  # the scale of values may follow the rewards
+            yield np.concatenate([[0.0], np.cumsum(self.log_odds)])[sizes(included)]
+        yield from self.values.log_terms(thetas, included, self.radius)
 
-def log_slab_scale(precision: float, centre: float = 0.0) -> float:
-    """What a slab's log density has besides ``-precision * x**2 / 2`` and, if its two halves lie
-    about a centre, the log of ``exp(lean * x) + exp(-lean * x)``.
-    """
-    scale = 0.5 * math.log(precision / (2.0 * math.pi))
-    return scale - (math.log(2.0) + 0.5 * precision * centre**2 if centre > 0.0 else 0.0)
-
-
-def check_told(posterior: Any) -> None:
-    """Refuse settings of a posterior that make no sense; numbers of other kinds become floats."""
-    as_count(posterior.dimension, "dimension")
-    if posterior.sparsity is not None:
-        as_count(posterior.sparsity, "sparsity", 1, posterior.dimension)
-    checks = dict.fromkeys(("noise", "slab_variance", "spike_scale"), SMALLEST)
-    for name, low in {"radius": None, **checks, "spread": NARROWEST}.items():
-        told = getattr(posterior, name, None)
-        if told is None:
-            continue
-        number = as_radius(told) if low is None else as_number(told, name, low)
-        if not isinstance(told, int | float):  # single precision would be compiled for apart
-            object.__setattr__(posterior, name, number)
-
-
-def subset_odds(dimension: int, ratios: Floats) -> Floats:
-    """Log odds of one coordinate more: ``w(k) / C(d, k)`` over the ball's ``(2 R)**k / k!``.
-
-    ``ratios`` are those of the sizes' weights, ``w(k) / w(k - 1)`` for k = 1, 2, ... The factor
-    ``1 / (2 R)`` is left to the moves, which know each particle's radius.
-    """
-    k = np.arange(len(ratios))
-    return np.log(ratios * (k + 1) ** 2 / (dimension - k))
-
-
-def binomial_odds(dimension: int, sparsity: int | None) -> Floats:
-    """Log odds of one inclusion more: probability s / d for each, or an unknown one.
-
-    An unknown probability is uniform on (0, 1); integrated out, it leaves the beta-binomial prior
-    on supports.
-    """
-    k = np.arange(dimension)
-    if sparsity is None:
-        return np.log((k + 1) / (dimension - k))
-    share = min(sparsity / dimension, 1 - 0.5 / dimension)  # s = d must leave the spike some mass
-    return np.full(dimension, math.log(share / (1 - share)))
-
-
-def ball(radius: float | None, evidence: Evidence) -> Span:
-    """A known radius, or one that the l2 norm suggested by the rewards allows, with some room.
-
-    In the smallest ball parameters of one or two features have that norm, in the mean square: with
-    smaller ones, many small features would come cheap.
-    """
-    if radius is not None:
-        return Span(float(radius), float(radius))
-    scale = evidence.scale()
-    return Span(scale * 3.0**0.5, scale * (1.0 + evidence.moment.size**0.5))
-
-
-def noise_level(noise: float | None, evidence: Evidence) -> Noise:
-    """Known noise, or a vague guess worth four rounds: a tenth of the rewards' mean square."""
-    if noise is not None:
-        return Noise(math.inf, noise**2)
-    mean_square = evidence.energy / evidence.rounds if evidence.energy > 0 else 1.0
-    return Noise(2.0, 0.1 * mean_square)
-
-
-def unit(noise: float | None, evidence: Evidence) -> float:
-    """The unit of the paper's slab variance (10) and spike (0.1): the noise, or a guess."""
-    return noise if noise is not None else 0.2 * evidence.scale()
+    def draw(self, radii: Floats, dimension: int, rng: np.random.Generator) -> tuple[Floats, Bools]:
+        """Parameters and labels (M, d), a ball for each; slabs are not cut to it."""
+        law = normalised(self.log_size_law(dimension))
+        drawn: Ints = rng.choice(self.smallest + np.arange(len(law)), len(radii), p=law)
+        return self.values.draw(drawn, radii, dimension, rng)

@@ -3,64 +3,40 @@
 import math
 import warnings
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 
 from soids.evidence import Evidence
-from soids.posteriors.cloud import Cloud
-from soids.posteriors.prior import (
-    Prior,
-    Span,
-    binomial_odds,
-    check_told,
-    log_slab_scale,
-    noise_level,
-    unit,
-)
-from soids.posteriors.smc import follow
+from soids.posteriors.particle_system import ParticleSystem
+from soids.posteriors.posterior import SparsePosterior
+from soids.posteriors.prior import Prior
+from soids.posteriors.size_laws import IndependentLaw
 from soids.posteriors.target import Tuning
+from soids.posteriors.unknowns import Span, noise_level, unit
+from soids.posteriors.value_laws import Slab
 
 EDGE = 0.99  # optimism stays this far inside the region where the posterior is a distribution
 
 
 @dataclass(frozen=True)
-class Relaxed:
+class Relaxed(SparsePosterior):
     """Each feature is N(0, slab variance) with probability s / d, else Laplace(spike scale).
 
-    Nothing bounds the slab. Where the data do not see a direction, optimism can outgrow the slab's
-    tail (the runaway mode of docs/sampler.md: a warning says when). There, or if the noise is to be
-    learned, it can outgrow even the spike's, and no posterior exists (the rate is then lowered to
-    where one does, with a warning).
+    Nothing bounds the slab, and a radius has no effect. Where the data do not see a direction,
+    optimism can outgrow the slab's tail (the runaway mode of docs/sampler.md section 8: a warning
+    says when). There, or if the noise is to be learned, it can outgrow even the spike's, and no
+    posterior exists (the rate is then lowered to where one does, with a warning).
     """
 
-    heeds_radius: ClassVar[bool] = False
-
-    dimension: int
-    sparsity: int | None = None
-    radius: float | None = (
-        None  # accepted as for the other priors, and of no effect: the slab is unbounded
-    )
-    noise: float | None = None
     slab_variance: float | None = None  # ten times the noise variance, as in the paper
     spike_scale: float | None = None  # a tenth of the noise, as in the paper
 
-    def __post_init__(self) -> None:
-        check_told(self)
-
     def prior(self, evidence: Evidence) -> Prior:
-        """The prior, with what is not told as vague as the rewards' scale allows."""
         variance, spike_scale = self.scales(evidence)
-        peaks = math.log(2.0 * spike_scale) + log_slab_scale(1.0 / variance)
-        return Prior(
-            binomial_odds(self.dimension, self.sparsity) + peaks,
-            largest=self.dimension,
-            radius=Span(math.inf, math.inf),
-            noise=noise_level(self.noise, evidence),
-            smallest=0,
-            slab_precision=1.0 / variance,
-            spike_scale=spike_scale,
-        )
+        sizes = IndependentLaw(self.dimension, self.dimension, self.sparsity)
+        slab, noise = Slab(1.0 / variance, spike_scale), noise_level(self.noise, evidence)
+        return Prior.of(sizes, slab, Span(math.inf, math.inf), noise)
 
     def scales(self, evidence: Evidence) -> tuple[float, float]:
         """Slab variance and spike scale."""
@@ -68,18 +44,17 @@ class Relaxed:
         return self.slab_variance or 10.0 * one**2, self.spike_scale or 0.1 * one
 
     def update(
-        self, cloud: Cloud | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
-    ) -> Cloud:
-        """The cloud of the optimistic posterior, grown from that of an earlier one."""
+        self, belief: Any, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
+    ) -> ParticleSystem:
         self.warn_of_runaway(evidence, tuning.rate)
         tuning = tuning._replace(rate=self.proper_rate(evidence, tuning.rate))
-        return follow(cloud, self.prior(evidence), evidence, tuning, rng)
+        return super().update(belief, evidence, tuning, rng)
 
     def proper_rate(self, evidence: Evidence, rate: float) -> float:
         """The rate, lowered if it would outgrow the spike where the data do not hold it back.
 
-        Data that see every direction do, unless the noise is to be learned: then parameter and
-        noise may grow together at the price of a logarithm.
+        Data that see every direction hold it back, unless the noise is to be learned: then the
+        parameter and the noise may grow together, which costs the likelihood a logarithm only.
         """
         steepest = rate * steepest_optimism(evidence)
         _, spike_scale = self.scales(evidence)

@@ -10,6 +10,8 @@ import numpy as np
 from soids.arrays import Floats, Ints
 from soids.evidence import Evidence, Menu
 from soids.gram import Gram
+from soids.kernels.gram_rows import Rows
+from soids.kernels.moves.target import TargetArrays
 from soids.posteriors.prior import Prior
 
 
@@ -64,6 +66,12 @@ class Target(NamedTuple):
             prior, eta, rate, evidence.played, evidence.moment, evidence.energy, evidence.rounds,
             rate * evidence.total, tilts, menus, columns, starts,
         )  # fmt: skip
+
+    def arrays(self, gram: Rows, columns: Floats, starts: Ints) -> TargetArrays:
+        """What the moves need; the arms (d, C) are all actions, or some."""
+        return TargetArrays(
+            gram, self.moment, self.drift, columns, starts, self.tilts, self.prior.numbers()
+        )
 
     def towards(self, other: "Target", share: float) -> "Target":
         """A target on the way to another one; menus that the other has forgotten go at once."""

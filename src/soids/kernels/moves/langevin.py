@@ -19,7 +19,17 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Floats, Ints
-from soids.kernels.rows import by_rows
+from soids.kernels.threads import by_rows
+
+
+class State(NamedTuple):
+    """State, a row each, and what they learn on their way."""
+
+    thetas: Floats  # (M, d)
+    inclusion: Floats  # (M, d)
+    smoothed: Floats  # (M, d)
+    shares: Floats  # (M,)  prior probability of the slab
+    variances: Floats  # (M,)  of the noise
 
 
 class Slope(NamedTuple):
@@ -137,22 +147,18 @@ def move(theta, gradient, power, floor, pace, normals):
         theta[j] += shift[j]
 
 
-def walk(
-    thetas, inclusion, smoothed, shares, variances, slope: Slope, pace: Pace, learning: Learning,
-    normals,
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:  # fmt: skip
-    """Chains, a row each, and their running values after a step for each normal (M, steps, d)."""
-    state = tuple(each.copy() for each in (thetas, inclusion, smoothed, shares, variances))
+def walk(state: State, slope: Slope, pace: Pace, learning: Learning, normals) -> State:
+    """The chains after a step for each normal (M, steps, d)."""
+    state = State(*(each.copy() for each in state))
     cost = normals.shape[1] * slope.gram.size
-    by_rows(walk_rows, cost, len(thetas), *state, slope, pace, learning, normals)
+    by_rows(walk_rows, cost, len(normals), state, slope, pace, learning, normals)
     return state
 
 
 @njit(cache=True, nogil=True)
-def walk_rows(
-    start, stop, thetas, inclusion, smoothed, shares, variances, slope, pace, learning, normals
-):
+def walk_rows(start, stop, state, slope, pace, learning, normals):
     """Move some chains."""
+    thetas, inclusion, smoothed, shares, variances = state
     d = thetas.shape[1]
     floor = 1.0 / min(slope.spike_scale**2, slope.slab_variance)  # steps resolve the prior, too
     fitted, gradient = np.empty(d), np.empty(d)

@@ -1,8 +1,16 @@
-"""The active values integrated out one after the other: a Cholesky factor that grows and shrinks.
+"""A Cholesky factor of the active values' precision that grows and shrinks by one feature.
 
-With the values of n active features eliminated from a Gaussian density, what is left is a Gaussian
-density of every other feature i, of precision ``spread[i]`` and slope ``excess[i]``. Neither
-depends on the values that the active features have at the moment.
+With the values of n active features integrated out of a Gaussian density, what is left is a
+Gaussian density of every other feature i. Neither its precision nor its slope depends on the values
+that the active features have at the moment.
+
+Notation (docs/sampler.md section 4)
+    P    precision           (d, d)  of the parameter, given the arms
+    S    active              (n,)    features whose value is not zero
+    L    factor              (n, n)  lower triangular, L L' = P_SS
+    h    slopes              (d,)    of the log density at zero
+    v_i  precisions[i]               P_ii - P_iS P_SS^-1 P_Si
+    x_i  slopes[i]                   h_i - P_iS P_SS^-1 h_S
 """
 
 import math
@@ -12,43 +20,43 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Floats, Ints
-from soids.kernels.gram import meet
+from soids.kernels.gram_rows import Rows, meet
+from soids.kernels.rewards import support
 
-# A feature that the others replace up to this share of its precision is not pinned by the data.
-# Rounding grows by the inverse of the share, so that what is left must stay far below it.
+# The data do not pin a feature that the others replace up to this share of its precision. Rounding
+# grows by the inverse of the share, so that what is left must stay far below it.
 PINNED = 1e-7
+
+
+class Precision(NamedTuple):
+    """The matrix ``P = power * gram + slab * I``."""
+
+    power: float  # of the likelihood, over the noise variance
+    gram: Rows
+    slab: float  # precision of the slab
 
 
 class Elimination(NamedTuple):
     """Room for as many active features as a support may have, the first n of them in use."""
 
     active: Ints  # (n,)  in the order of elimination
-    factor: Floats  # (n, n)  lower Cholesky factor of their precision
+    factor: Floats  # (n, n)
     inverse: Floats  # (n, n)  of the factor, lower triangular as well
-    shadow: Floats  # (n, d)  factor^-1 times the precision between active and all features
-    centre: Floats  # (n,)  factor^-1 times the slopes of the active
-    whole: Floats  # (d,)  precision of each feature before any was eliminated
-    spread: Floats  # (d,)  and with the active ones eliminated
-    excess: Floats  # (d,)  slope of each feature, with the active ones eliminated
+    shadow: Floats  # (n, d)  factor^-1 P_S
+    centre: Floats  # (n,)  factor^-1 h_S
+    diagonal: Floats  # (d,)  of P
+    precisions: Floats  # (d,)  of each feature, with the active ones integrated out
+    slopes: Floats  # (d,)  of each feature, with the active ones integrated out
     leans: Floats  # (d,)  what the prior adds to the slope of each active feature, else zero
-    lean: float  # how much that is, up or down
+    lean: float  # by how much the prior raises or lowers a slope
     pinned: bool  # whether the data pin the features it began with; if not, nothing else holds
 
 
-@njit(cache=True)
-def support(theta):
-    """The features whose value is not zero, found without a branch that nobody can foresee."""
-    active, n = np.empty(theta.size, dtype=np.int64), 0
-    for j in range(theta.size):
-        active[n] = j
-        n += theta[j] != 0.0
-    return active[:n]
-
-
 @njit(cache=True, inline="always")  # so that loops over the factor are known to share no memory
-def precision_factor(active, power, gram, slab_precision):
-    """The Cholesky factor of the active values' precision, and whether there is one."""
-    n, diagonal, slots, rows = active.size, gram.diagonal, gram.slots, gram.rows
+def precision_factor(active, precision):
+    """The Cholesky factor of the active values' precision, and whether the data pin them."""
+    n, power, slab, gram = active.size, precision.power, precision.slab, precision.gram
+    diagonal, slots, rows = gram.diagonal, gram.slots, gram.rows
     factor = np.empty((n, n))
     for a in range(n):
         j = active[a]
@@ -60,81 +68,84 @@ def precision_factor(active, power, gram, slab_precision):
             if a > b:
                 factor[a, b] = total / factor[b, b]
             else:
-                total += slab_precision
-                if total <= PINNED * (power * diagonal[active[a]] + slab_precision):
+                total += slab
+                if total <= PINNED * (power * diagonal[active[a]] + slab):
                     return factor, False
                 factor[a, a] = math.sqrt(total)
     return factor, True
 
 
 @njit(cache=True)
-def is_pinned(theta, power, gram, slab_precision):
+def is_pinned(theta, precision):
     """Whether the data pin every active value.
 
-    If so, they do with fewer features. Joint moves stay among such supports, and decide here, not
-    by the pivots of another order: else there would be ways in without a way out.
+    If they do, they also pin every subset of these. Joint moves stay among such supports and decide
+    here, not by the pivots of another order: else some moves would have no way back.
     """
-    return precision_factor(support(theta), power, gram, slab_precision)[1]
+    return precision_factor(support(theta), precision)[1]
 
 
 @njit(cache=True)
-def surely_pinned(active, whole, n, variances):
+def surely_pinned(active, diagonal, n, variances):
     """Whether the n eliminated features, whose values have these variances, must be pinned.
 
-    Whatever the order, a feature is left the more of its precision the fewer come before it: if
-    enough is left beside all others, it is pinned. No answer is no answer: ask ``is_pinned``.
+    Whatever the order, a feature keeps the more of its precision the fewer come before it: if
+    enough is left beside all others, it is pinned. If this is false, ``is_pinned`` decides.
     """
     sure = True
     for a in range(n):  # rounding is far below that
-        sure &= variances[a] * whole[active[a]] < 0.1 / PINNED
+        sure &= variances[a] * diagonal[active[a]] < 0.1 / PINNED
     return sure
 
 
 @njit(cache=True)
-def eliminate(theta, room, power, gram, slab_precision, slopes, leans, lean):
+def eliminate(theta, room, precision, slopes, leans, lean):
     """Eliminate the active features, if the data pin them."""
-    d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
+    d, power, gram, slab = theta.size, precision.power, precision.gram, precision.slab
+    whole, slots, rows = gram.diagonal, gram.slots, gram.rows
     active, centre, shadow = np.empty(room, np.int64), np.empty(room), np.empty((room, d))
     factor, inverse = np.empty((room, room)), np.empty((room, room))
-    whole, spread, excess = np.empty(d), np.empty(d), np.empty(d)
+    diagonal, precisions, rest = np.empty(d), np.empty(d), np.empty(d)
     for i in range(d):
-        whole[i] = power * diagonal[i] + slab_precision
-        spread[i], excess[i] = whole[i], slopes[i] + leans[i]
+        diagonal[i] = power * whole[i] + slab
+        precisions[i], rest[i] = diagonal[i], slopes[i] + leans[i]
     n, pinned = 0, True
     for j in range(d):
         if theta[j] != 0.0:
-            if spread[j] <= 10.0 * PINNED * whole[j]:  # near the limit one function decides for all
-                pinned = is_pinned(theta, power, gram, slab_precision)
+            if precisions[j] <= 10.0 * PINNED * diagonal[j]:  # near the limit one function decides
+                pinned = is_pinned(theta, precision)
                 if not pinned:
                     break
-            source = rows[slots[j] if slots[j] >= 0 else meet(gram, j)]
-            append(active, factor, inverse, shadow, centre, spread, excess, n, j, power, source)
+            parts = active, factor, inverse, shadow, centre, precisions, rest
+            append(parts, n, j, power, rows[slots[j] if slots[j] >= 0 else meet(gram, j)])
             n += 1
     leans = leans.copy()
     return Elimination(
-        active, factor, inverse, shadow, centre, whole, spread, excess, leans, lean, pinned
+        active, factor, inverse, shadow, centre, diagonal, precisions, rest, leans, lean, pinned
     )
 
 
 @njit(cache=True)
-def join(done, n, j, lean, power, gram):
-    """Eliminate feature ``j``, which leans so much, after n others."""
-    slots = gram.slots
+def join(done, n, j, lean, precision):
+    """Eliminate feature ``j``, whose slope the prior raises by the lean, after n others."""
+    gram, slots = precision.gram, precision.gram.slots
     done.leans[j] = lean
-    done.excess[j] += lean
-    source = gram.rows[slots[j] if slots[j] >= 0 else meet(gram, j)]
-    append(
-        done.active, done.factor, done.inverse, done.shadow, done.centre, done.spread, done.excess,
-        n, j, power, source,
+    done.slopes[j] += lean
+    parts = (
+        done.active, done.factor, done.inverse, done.shadow, done.centre, done.precisions,
+        done.slopes,
     )  # fmt: skip
+    source = gram.rows[slots[j] if slots[j] >= 0 else meet(gram, j)]
+    append(parts, n, j, precision.power, source)
 
 
 @njit(cache=True, inline="always")  # arrays made where it is used are known to share no memory
-def append(active, factor, inverse, shadow, centre, spread, excess, n, j, power, source):
+def append(parts, n, j, power, source):
     """Eliminate feature ``j``, whose row of the gram is the source, after n others."""
-    root = math.sqrt(spread[j])
+    active, factor, inverse, shadow, centre, precisions, slopes = parts
+    root = math.sqrt(precisions[j])
     scale = 1.0 / root
-    mean = excess[j] * scale
+    mean = slopes[j] * scale
     shares, row, undone = factor[n], shadow[n], inverse[n]
     for a in range(n):
         shares[a] = shadow[a, j]
@@ -146,15 +157,15 @@ def append(active, factor, inverse, shadow, centre, spread, excess, n, j, power,
         row[i] = scale * power * source[i]
     subtract(row, shadow, shares, n, scale)
     for i in range(row.size):
-        spread[i] -= row[i] * row[i]
+        precisions[i] -= row[i] * row[i]
     for i in range(row.size):
-        excess[i] -= row[i] * mean
+        slopes[i] -= row[i] * mean
 
 
 @njit(cache=True, inline="always")
 def subtract(row, others, shares, n, scale):
-    """Take ``scale * shares[a]`` times each of the first n others off a row, two at a time: what a
-    row costs is to be read and written.
+    """Subtract ``scale * shares[a]`` times each of the first n others from a row, two at a time,
+    since the time goes into reading and writing the row.
     """
     for a in range(0, n - 1, 2):
         first, second = scale * shares[a], scale * shares[a + 1]
@@ -169,12 +180,12 @@ def subtract(row, others, shares, n, scale):
 
 @njit(cache=True)
 def drop(done, n, place):
-    """Bring back the feature at one place of n, as if it had been eliminated last, and return how
-    much it leant.
+    """Bring back the feature at one place of n, as if it had been eliminated last; returns its
+    lean.
 
-    Without its row the factor has one entry too many in each row below: rotations of neighbouring
-    columns take them out, and leave what the feature alone had eliminated in the last one. The
-    inverse loses a column, and its rows turn the same way.
+    Without its row the factor has one entry too many in each row below. Givens rotations of
+    neighbouring columns remove these, and leave what the feature alone had eliminated in the last
+    column. The inverse loses a column, and its rows turn the same way.
     """
     active, factor, inverse = done.active, done.factor, done.inverse
     shadow, centre, j = done.shadow, done.centre, active[place]
@@ -202,37 +213,37 @@ def drop(done, n, place):
             row[i], below[i] = turned(row[i], below[i], cosine, sine)
     row = shadow[n - 1]
     for i in range(row.size):
-        done.spread[i] += row[i] * row[i]
-        done.excess[i] += row[i] * centre[n - 1]
+        done.precisions[i] += row[i] * row[i]
+        done.slopes[i] += row[i] * centre[n - 1]
     lean = done.leans[j]
-    done.excess[j] -= lean
+    done.slopes[j] -= lean
     done.leans[j] = 0.0
     return lean
 
 
 @njit(cache=True, error_model="numpy")  # so that no division by zero is looked for
 def without(done, n, place):
-    """The elimination of n features but one, for its spread and excess alone.
+    """The elimination of all n features but one, with precisions and slopes only.
 
-    Cheaper than to drop the feature: its column of the covariance tells what it has eliminated.
+    This is cheaper than to drop the feature: its column of the covariance is enough.
     """
-    others, spread, excess = done.active.copy(), done.spread.copy(), done.excess.copy()
+    others, precisions, slopes = done.active.copy(), done.precisions.copy(), done.slopes.copy()
     others[place : n - 1] = done.active[place + 1 : n]
-    row, (mean, variance) = np.zeros(spread.size), marginal(done, n, place)
+    row, (mean, variance) = np.zeros(slopes.size), marginal(done, n, place)
     subtract(row, done.shadow[place:], done.inverse[place:, place], n - place, 1.0)
     for i in range(row.size):
-        spread[i] += row[i] * row[i] / variance
-        excess[i] -= row[i] * mean / variance
-    excess[done.active[place]] -= done.leans[done.active[place]]
+        precisions[i] += row[i] * row[i] / variance
+        slopes[i] -= row[i] * mean / variance
+    slopes[done.active[place]] -= done.leans[done.active[place]]
     return Elimination(
-        others, done.factor, done.inverse, done.shadow, done.centre, done.whole, spread, excess,
-        done.leans, done.lean, done.pinned,
+        others, done.factor, done.inverse, done.shadow, done.centre, done.diagonal, precisions,
+        slopes, done.leans, done.lean, done.pinned,
     )  # fmt: skip
 
 
 @njit(cache=True, inline="always")
 def turned(x, y, cosine, sine):
-    """A point of the plane, seen from axes that are turned."""
+    """A point of the plane in rotated coordinates."""
     return cosine * x + sine * y, cosine * y - sine * x
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Floats, Ints
-from soids.kernels.draws import highest
-from soids.kernels.rows import by_rows
+from soids.kernels.categorical import highest
+from soids.kernels.threads import by_rows
 
 BLOCK = 512  # actions: a page of memory, and with 100 parameters half a second-level cache
 

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numba import njit
 
-from soids.kernels.quantile import normal_quantile
+from soids.kernels.normal_quantile import normal_quantile
 
 SQRT_PI = math.sqrt(math.pi)
 LOG_2PI = math.log(2.0 * math.pi)

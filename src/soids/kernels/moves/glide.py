@@ -1,6 +1,12 @@
-"""Flips of one coordinate to which all others answer, for data that pin every single value.
+"""Flips of one coordinate while the other active ones answer (docs/sampler.md section 4, Glide).
 
-Notation as in ``sparse``.
+j        j, old        scalar  the coordinate and its value y
+O        active        (n,)    the other active features (and j, if it is active)
+-B       way           (n,)    how the others answer to a unit of y
+P_jj - P_jO B          precision    scalar
+h_j - B' h_O           slope        scalar
+I        low, high     scalar  interval that holds the ball's part of the line
+omega    odds          scalar  log odds of the bump over the atom
 """
 
 import math
@@ -8,8 +14,8 @@ import math
 import numpy as np
 from numba import njit
 
-from soids.kernels.draws import total
-from soids.kernels.elimination import (
+from soids.kernels.categorical import total
+from soids.kernels.cholesky import (
     PINNED,
     drop,
     is_pinned,
@@ -17,7 +23,8 @@ from soids.kernels.elimination import (
     surely_pinned,
     write_marginals,
 )
-from soids.kernels.normal import (
+from soids.kernels.moves.flip import LOG_RARE, RARE, share_inside
+from soids.kernels.truncated_normal import (
     HALF_LOG_2PI,
     invert_twin_mass,
     least_log_mass,
@@ -25,24 +32,6 @@ from soids.kernels.normal import (
 )
 
 FREE = 25  # other active features beside which every coordinate glides; beside more, some do
-# A uniform above RARE can only meet a coordinate whose log odds exceed log(RARE): no logarithm
-# needed to see it.
-RARE = 0.05
-LOG_RARE = math.log(RARE)
-
-
-@njit(cache=True)
-def share_inside(log_odds, inside, eager):
-    """How likely a coordinate is not zero after a flip, given the log odds of its bump.
-
-    Drawn anew it forgets at once whether it was zero before. An eager one changes as often as
-    Metropolis allows.
-    """
-    if not eager:
-        return 1.0 / (1.0 + math.exp(min(-log_odds, 700.0)))  # what plain Python can hold
-    if inside:
-        return 1.0 - math.exp(-max(log_odds, 0.0))
-    return math.exp(min(log_odds, 0.0))
 
 
 @njit(cache=True)
@@ -55,8 +44,8 @@ def note(active, inverse, centre, n, means, variances, places):
 
 @njit(cache=True)
 def answer(way, inverse, shadow, n, j, own, precision):
-    """Write how the n active values answer to a unit of feature ``j``, one of them if ``own`` is a
-    place among them.
+    """Write how the n active values answer to a unit of feature ``j``, which is one of them if
+    ``own`` is not negative, its place.
     """
     way[:n] = 0.0
     if own < 0:
@@ -67,7 +56,7 @@ def answer(way, inverse, shadow, n, j, own, precision):
     for b in range(own, n):
         for a in range(b + 1):
             way[a] += precision * inverse[b, own] * inverse[b, a]
-    way[own] = 0.0  # it is no other
+    way[own] = 0.0  # it is not one of the others
 
 
 @njit(cache=True)
@@ -89,29 +78,27 @@ def bounds(theta, way, active, n, old, radius):
 
 
 @njit(cache=True)
-def glide(
-    theta, done, power, radius, volume, gram, slab_precision, log_odds, floor, eager, uniforms
-):
-    """Flip every coordinate in turn, once or several times, while the other active ones give way,
-    so that the fit is kept.
+def glide(particle, done, prior, eager, uniforms):
+    """Flip every coordinate in turn, once or several times, while the other active ones answer, so
+    that the fit is kept.
 
-    With ``way`` the answer of the others to a unit of the new coordinate, ``others - way * value``
-    is kept fixed instead of ``others``; along that line the conditional is again an atom and one
-    Gaussian or two. What would leave the ball stays as it is. Where much played actions pin each
-    value, this is how to move. ``done`` has eliminated the active features, and does so again when
-    they change, at a cost of their number times d. The more others there are, the fewer coordinates
-    try: a try never changes how many others there are, so the law is kept.
+    Along the line ``others - way * value`` the conditional is again an atom and one Gaussian or
+    two. What would leave the ball stays as it is. ``done`` has eliminated the active features, and
+    follows their changes at a cost of their number times d. The more others there are, the fewer
+    coordinates try: a try never changes how many others there are, so the law is kept.
     """
+    theta, precision_matrix = particle.theta, particle.precision
+    radius, volume, log_odds = particle.radius, particle.log_volume, prior.log_odds
     n, lean = np.count_nonzero(theta), done.lean
-    # Taken out of their record once: every look into it counts references, which takes a while.
+    # Taken out of their record once: every access to it counts references, which takes time.
     active, inverse, shadow, centre = done.active, done.inverse, done.shadow, done.centre
-    spreads, excesses, wholes, leans = done.spread, done.excess, done.whole, done.leans
+    precisions, slopes, diagonal, leans = done.precisions, done.slopes, done.diagonal, done.leans
     way, means, variances = np.empty((3, log_odds.size))
     places = np.empty(theta.size, dtype=np.int64)
     note(active, inverse, centre, n, means, variances, places)
     # Any q bounds a bump's width, -log p <= q / p - 1 - log q: without that logarithm one sees that
     # odds are too low. It is best near the usual precision p, and better above it than below.
-    usual = 0.5 * total(spreads) / theta.size + 1e-300
+    usual = 0.5 * total(precisions) / theta.size + 1e-300
     bumps = math.log(2.0) if lean > 0.0 else 0.0
     wide = 1.0 + math.log(usual) + 2.0 * (volume - HALF_LOG_2PI - bumps)
     j = -1
@@ -124,30 +111,30 @@ def glide(
             if u >= 1.0:
                 continue
         if old == 0.0:
-            precision, slope = spreads[j], excesses[j]
+            precision, slope = precisions[j], slopes[j]
             if n == log_odds.size:
                 continue
             steepest, asked = abs(slope) + lean, LOG_RARE if u > RARE else math.log(u + 1e-300)
             if steepest * steepest + usual < (wide + 2.0 * (asked - log_odds[n])) * precision:
                 continue
         else:
-            if n <= floor:
+            if n <= prior.smallest:
                 continue
             own = places[j]
             precision = 1.0 / variances[own]
             slope = precision * means[own] - leans[j]
         # A feature that the others all but replace may neither enter nor leave this way.
-        if precision <= PINNED * wholes[j]:
+        if precision <= PINNED * diagonal[j]:
             continue
-        price = log_odds[rest] - volume
+        prior_odds = log_odds[rest] - volume
         if own >= 0:
             # If the ball holds zero it holds the way from there to here, and its mass is enough.
-            least = price + least_log_mass(slope + leans[j], precision, old)
+            least = prior_odds + least_log_mass(slope + leans[j], precision, old)
             if u < 1.0 - RARE and least > -LOG_RARE:
                 continue
             if least > 0.0 and u < 1.0 - math.exp(-least):
                 continue
-        odds = price + log_twin_mass(slope, lean, precision, -math.inf, math.inf)
+        odds = prior_odds + log_twin_mass(slope, lean, precision, -math.inf, math.inf)
         if own < 0 and odds < math.log(u + 1e-300):
             continue
         answer(way, inverse, shadow, n, j, own, precision)
@@ -157,8 +144,8 @@ def glide(
             low, high = min(low, old), max(high, old)  # on the rim, rounding may shut it out
             if not low < high:
                 continue
-            odds = price + log_twin_mass(slope, lean, precision, low, high)
-        share = share_inside(odds, old != 0.0, eager) if rest >= floor else 1.0
+            odds = prior_odds + log_twin_mass(slope, lean, precision, low, high)
+        share = share_inside(odds, old != 0.0, eager) if rest >= prior.smallest else 1.0
         enters = u < share
         if enters == (old != 0.0):
             continue  # it stays; values are drawn anew by other moves, all at once
@@ -172,10 +159,10 @@ def glide(
             continue
         theta[j] = new
         if enters:
-            join(done, n, j, side, power, gram)
+            join(done, n, j, side, precision_matrix)
             note(active, inverse, centre, n + 1, means, variances, places)
-            sure = surely_pinned(active, wholes, n + 1, variances)
-            if not (sure or is_pinned(theta, power, gram, slab_precision)):
+            sure = surely_pinned(active, diagonal, n + 1, variances)
+            if not (sure or is_pinned(theta, precision_matrix)):
                 drop(done, n + 1, n)
                 note(active, inverse, centre, n, means, variances, places)
                 theta[j] = 0.0

@@ -5,14 +5,15 @@ from collections.abc import Callable
 import numpy as np
 
 from soids.arrays import Bools, Floats
-from soids.kernels import sparse
-from soids.kernels.joint import ANGLES, EXCHANGED
+from soids.kernels.moves import sweep
+from soids.kernels.moves.exchange import EXCHANGED
+from soids.kernels.moves.rearm import ANGLES
 from soids.posteriors.target import Target
 
 
-def luck_for(
-    thetas: Floats, target: Target, pace: sparse.Pace, rng: np.random.Generator
-) -> sparse.Luck:
+def random_numbers(
+    thetas: Floats, target: Target, pace: sweep.Pace, rng: np.random.Generator
+) -> sweep.RandomNumbers:
     """The random numbers of one sweep at some pace."""
     size, dimension = thetas.shape
     flips = rng.random((size, pace.glides * dimension))
@@ -24,15 +25,15 @@ def luck_for(
     coins = rng.random((size, 3))
     redraws = coins[:, 1] < pace.redrawn
     active = int(np.count_nonzero(thetas, axis=1).max())
-    leaning = np.zeros((size, active + sparse.LEANING))
-    if target.prior.slab_centre > 0.0:
+    leaning = np.zeros((size, active + sweep.LEANING))
+    if target.prior.values.lean > 0.0:
         leaning = rng.random(leaning.shape)
-    return sparse.Luck(
+    return sweep.RandomNumbers(
         coins=coins,
         arms=arms,
         redraws=redraws,
         rearms=redraws & (coins[:, 2] < pace.rearmed),
-        values=drawn(rng.random, redraws, sparse.TURNING + ANGLES + 1),
+        values=drawn(rng.random, redraws, sweep.TURNING + ANGLES + 1),
         normals=drawn(rng.standard_normal, redraws, 3, active),
         flips=flips,
         exchanges=exchanges,

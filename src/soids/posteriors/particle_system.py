@@ -1,4 +1,4 @@
-"""A cloud of particles on its way from one posterior to the next."""
+"""Weighted particles on their way from one posterior to the next."""
 
 import math
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from soids.posteriors.target import Target
 BATCH = 0.5  # of the particles that are due to move make it worth the while
 
 
-class Cloud(NamedTuple):
+class ParticleSystem(NamedTuple):
     """Particles with everything the next step needs."""
 
     target: Target
@@ -27,7 +27,7 @@ class Cloud(NamedTuple):
     variances: Floats  # (M,)  of the noise
     rewards: Floats  # (M, N)  of every action of every menu
     log_density: Floats  # (M,)  of the relaxed target, up to a constant of the prior
-    log_truth: Floats  # (M,)  true target over relaxed target; at most zero if all actions are arms
+    log_correction: Floats  # (M,)  true over relaxed target; at most zero if all actions are arms
     log_weights: Floats  # (M,)  with respect to the relaxed target
     log_mass: float = 0.0  # of the target over that of the prior, up to the last resampling
     fresh: float = 1.0  # effective share, as the true target weighs, after the last sweep
@@ -48,9 +48,9 @@ class Cloud(NamedTuple):
         return rewards
 
     def particles(self) -> Particles:
-        """The cloud as the true target weighs it."""
-        log_weights = self.log_weights + self.log_truth
-        if not np.isfinite(log_weights.max()):  # every support is one too large: trim nothing
+        """The particles as the true target weighs them."""
+        log_weights = self.log_weights + self.log_correction
+        if not np.isfinite(log_weights.max()):  # every support is one too large
             log_weights = self.log_weights
         return Particles(self.thetas, self.included, normalised(log_weights))
 
@@ -63,7 +63,7 @@ class Cloud(NamedTuple):
         return 1.0 / sum(mass**2 for mass in masses.values())
 
     def behind(self) -> float:
-        """How many sweeps the cloud is owed, for want of time."""
+        """How many sweeps are due that there was no time for."""
         size = len(self.thetas)
         return self.owed / size if self.owed >= BATCH * size else 0.0
 
@@ -73,32 +73,35 @@ class Cloud(NamedTuple):
         """
         share, true = (
             effective_share(weights)
-            for weights in (self.log_weights, self.log_weights + self.log_truth)
+            for weights in (self.log_weights, self.log_weights + self.log_correction)
         )
         return min(share, true / self.fresh) if true > 0.0 else 0.0
 
     def log_evidence(self) -> float:
         """Log of the prior mean of exp(-eta / (2 noise) |y - X theta|^2), tilted by the optimism.
 
-        Meaningful where radius and noise are told: else the prior itself follows the rewards.
-        Consistent as particles grow.
+        Meaningful where radius and noise are given: else the prior itself follows the rewards. It
+        is consistent as the number of particles grows.
         """
-        truth = float(logsumexp(self.log_weights + self.log_truth)) - math.log(len(self.thetas))
-        return self.log_mass + truth - self.target.prior.log_lawful(self.thetas.shape[1])
+        correction = float(logsumexp(self.log_weights + self.log_correction)) - math.log(
+            len(self.thetas)
+        )
+        return self.log_mass + correction - self.target.prior.log_lawful(self.thetas.shape[1])
 
 
 PER_PARTICLE = tuple(
-    name for name, kind in Cloud.__annotations__.items() if kind in (Floats, Bools)
+    name for name, kind in ParticleSystem.__annotations__.items() if kind in (Floats, Bools)
 )
 
 
-def some(cloud: Cloud, rows: Ints | slice) -> Cloud:
+def some(particles: ParticleSystem, rows: Ints | slice) -> ParticleSystem:
     """Some of the particles, possibly several times."""
-    small = {name: getattr(cloud, name)[rows] for name in PER_PARTICLE if name != "rewards"}
-    rewards = cloud.rewards[rows] if isinstance(rows, slice) else taken(cloud.rewards, rows)
-    return cloud._replace(rewards=rewards, **small)
+    small = {name: getattr(particles, name)[rows] for name in PER_PARTICLE if name != "rewards"}
+    all_of_them = particles.rewards
+    rewards = all_of_them[rows] if isinstance(rows, slice) else taken(all_of_them, rows)
+    return particles._replace(rewards=rewards, **small)
 
 
-def copied(cloud: Cloud) -> Cloud:
-    """The same cloud in arrays of its own."""
-    return cloud._replace(**{name: getattr(cloud, name).copy() for name in PER_PARTICLE})
+def copied(particles: ParticleSystem) -> ParticleSystem:
+    """The same particles in arrays of their own."""
+    return particles._replace(**{name: getattr(particles, name).copy() for name in PER_PARTICLE})

@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numba import njit
 
-from soids.kernels.elimination import solve_back
-from soids.kernels.normal import invert_mass, log_mass
+from soids.kernels.cholesky import solve_back
+from soids.kernels.truncated_normal import invert_mass, log_mass
 
 SURE = 1e-12  # a smaller share of the mass is not told from none or all once it is inverted
 

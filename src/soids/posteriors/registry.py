@@ -1,15 +1,20 @@
-"""A posterior by its name, as files and command lines have it."""
+"""A posterior by its name, as files and command lines have it, or as an object."""
 
 import tomllib
 from collections.abc import Collection
-from dataclasses import fields
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
+import numpy as np
+
+from soids.evidence import Evidence
 from soids.posteriors.gaussian import Gaussian
 from soids.posteriors.langevin import Langevin
+from soids.posteriors.posterior import Belief, Posterior
 from soids.posteriors.relaxed import Relaxed
 from soids.posteriors.spike_slab import SpikeSlab
 from soids.posteriors.subset import Ample, Broad, Subset
+from soids.posteriors.target import Tuning
 from soids.spelling import meant
 
 POSTERIORS: dict[str, type[Any]] = {
@@ -23,8 +28,8 @@ POSTERIORS: dict[str, type[Any]] = {
 }
 
 
-def posterior_called(text: str, dimension: int, **told: Any) -> Any:
-    """The posterior of this name, with settings of its own in brackets, told what the policy was.
+def posterior_called(text: str, dimension: int, **given: Any) -> Any:
+    """The posterior of this name, with settings of its own in brackets, and what the policy knows.
 
     >>> posterior_called("spike_slab(slab_variance = 0.5)", 3, sparsity=1)
     SpikeSlab(dimension=3, sparsity=1, radius=None, noise=None, slab_variance=0.5, spread=None)
@@ -42,25 +47,26 @@ def posterior_called(text: str, dimension: int, **told: Any) -> Any:
         raise ValueError(
             f"posterior must be as {remedy}, values as in TOML (true, 0.5), got {text!r}"
         ) from None
-    own = own_settings(name, told)
+    own = own_settings(name, given)
     for setting in settings:
-        if setting in told:
-            raise ValueError(f"{setting} must be told to the policy, got it in {text!r}")
+        if setting in given:
+            raise ValueError(f"{setting} must be given to the policy, got it in {text!r}")
         if setting not in own:
             has = f"has the settings {', '.join(own)}" if own else "has no settings of its own"
-            others = [other for other in POSTERIORS if setting in own_settings(other, told)]
+            others = [other for other in POSTERIORS if setting in own_settings(other, given)]
             remedy = f" (a setting of {', '.join(others)})" if others else ""
             raise ValueError(f"posterior {name} {has}{meant(setting, own)}{remedy}")
-    return POSTERIORS[name](dimension, **told, **settings)
+    return POSTERIORS[name](dimension, **given, **settings)
 
 
-def as_posterior(posterior: object, dimension: int, **told: Any) -> Any:
-    """The posterior that an argument asks for: the one of a name, or an object as it is, checked.
+def as_posterior(posterior: object, dimension: int, **given: Any) -> Any:
+    """The posterior that an argument asks for: the one of a name, or an object, checked.
 
-    What is ``told`` belongs to a posterior that a name asks for; one of our own objects has it.
+    What the policy was given goes to a posterior that a name asks for, or stands beside an object
+    that is not one of ours. One of ours has settings of its own.
     """
     if isinstance(posterior, str):
-        return posterior_called(posterior, dimension, **told)
+        return posterior_called(posterior, dimension, **given)
     if getattr(posterior, "dimension", dimension) != dimension:
         theirs = getattr(posterior, "dimension", None)
         raise ValueError(f"posterior must be for dimension {dimension}, got {theirs}")
@@ -74,16 +80,33 @@ def as_posterior(posterior: object, dimension: int, **told: Any) -> Any:
         raise ValueError(
             f"posterior must be an object with a method update, got {posterior!r}{remedy}"
         )
-    for name, value in told.items():
-        if isinstance(posterior, tuple(POSTERIORS.values())) and value is not None:
+    if not isinstance(posterior, Posterior):
+        return Foreign(dimension, **given, inner=posterior)
+    for name, value in given.items():
+        if value is not None:
             raise ValueError(
-                f"{name} must be told to the posterior if that is an object, got {value!r} beside "
+                f"{name} must be given to the posterior if that is an object, got {value!r} beside "
                 f"{posterior!r}"
             )
     return posterior
 
 
-def own_settings(name: str, told: Collection[str]) -> list[str]:
-    """The settings that a posterior has beside what a policy tells all of them."""
+@dataclass(frozen=True)
+class Foreign(Posterior):
+    """An object with a method ``update``, beside what the policy was given."""
+
+    in_ball: ClassVar[bool] = True
+
+    inner: Any = None
+
+    def update(
+        self, belief: Any, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
+    ) -> Belief:
+        updated: Belief = self.inner.update(belief, evidence, tuning, rng)
+        return updated
+
+
+def own_settings(name: str, given: Collection[str]) -> list[str]:
+    """The settings that a posterior has beside what a policy gives to all of them."""
     named = (field.name for field in fields(POSTERIORS[name]))
-    return [setting for setting in named if setting not in ("dimension", *told)]
+    return [setting for setting in named if setting not in ("dimension", *given)]

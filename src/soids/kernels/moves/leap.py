@@ -1,17 +1,26 @@
-"""Two features, the arm and all values exchanged at once, for clouds that have settled wrongly.
+"""Two features, the arm and all values exchanged at once (docs/sampler.md section 4, Leap).
 
 Another pair of features may explain all rewards and want another arm. Given the arm, or one feature
-of the two, nothing leads there; and where the truth lies on the rim of the ball, hardly a draw that
-does not know of the ball falls inside. Notation as in ``sparse``.
+of the two, nothing leads there; and where the true parameter lies on the surface of the ball, a
+draw that ignores the ball hardly ever falls inside.
+
+    o_1, o_2   former, second                 scalar  features taken out
+    f_1, f_2   blind, partner                 scalar  features put back
+    p b        moment                         (d,)    slopes of the plain posterior at zero
+    sigma      signs of the plain mean        (n,)
+    L^-1 sigma rise                           (n,)    direction in which sigma' theta grows
+    log W(S)   log_sum(scores), and factors   scalar
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from soids.kernels.draws import NEGLIGIBLE, draw_index, highest, pick, total, write_shares
-from soids.kernels.elimination import (
+from soids.arrays import Floats
+from soids.kernels.categorical import NEGLIGIBLE, draw_index, highest, pick, total, write_shares
+from soids.kernels.cholesky import (
     drop,
     eliminate,
     join,
@@ -19,26 +28,40 @@ from soids.kernels.elimination import (
     solve_back,
     solve_forward,
 )
-from soids.kernels.joint import draw_lean, is_replaced, weigh_arms, weigh_candidates
-from soids.kernels.normal import HALF_LOG_2PI, invert_mass, log_mass
+from soids.kernels.moves.candidates import (
+    is_replaced,
+    log_weight,
+    mark_candidates,
+    weigh_candidates,
+)
+from soids.kernels.moves.lean import draw_lean
+from soids.kernels.moves.rearm import weigh_arms
+from soids.kernels.truncated_normal import HALF_LOG_2PI, invert_mass, log_mass
 
-DRAWN = 7  # uniforms that a leap takes
+DRAWN = 7  # uniforms of a leap
+
+
+class LeapNumbers(NamedTuple):
+    """The random numbers of a leap."""
+
+    uniforms: Floats  # (DRAWN,)
+    sides: Floats  # (2,)  uniforms that say to which sides the features lean
+    normals: Floats  # (n,)
 
 
 @njit(cache=True)
-def leap(
-    theta, active, factor, scores, whitened, power, radius, gram, slab_precision, moment, slopes,
-    leans, lean, columns, first, last, tilt, uniforms, sides, normals,
-):  # fmt: skip
-    """Exchange two features, the arm of one menu and all values; returns the arm, or -1 if not.
+def leap(particle, law, arms, slopes, moment, leans, lean, numbers):
+    """Exchange two features, the arm of one action set and all values; returns the arm, or -1.
 
-    One feature is drawn blindly, its partner beside it and the rest from the plain posterior, whose
-    slopes at zero are the moment. Then all arms decide, with the values integrated out over one
-    side of a face of the ball, and those inside the ball are taken. Factor, scores and whitened
-    slopes are of the present support, by ``weigh_arms``. A single feature is drawn as a partner is.
+    One feature is drawn uniformly, its partner beside it and the rest from the plain posterior.
+    Then all arms decide, with the values integrated out over a half space that holds the ball, and
+    values inside the ball are taken. A single active feature is drawn as a partner is. The law is
+    that of the present values, by ``weigh_arms``; slopes leave the pull of this set's arm out.
     """
+    theta, precision, radius = particle.theta, particle.precision, particle.radius
+    active, uniforms, sides = law.active, numbers.uniforms, numbers.sides
     n = active.size
-    done = eliminate(theta, n, power, gram, slab_precision, moment, leans, lean)
+    done = eliminate(theta, n, precision, moment, leans, lean)
     masses = np.empty(theta.size)
     place = min(int(uniforms[0] * n), n - 1)
     former, second = -1, done.active[place]
@@ -52,13 +75,13 @@ def leap(
         if masses[former] == 0.0:  # there would be no way back
             return -1
         blind = pick(masses, uniforms[2])
-        join(done, n - 2, former, former_lean, power, gram)
+        join(done, n - 2, former, former_lean, precision)
     if is_replaced(done, second):
         return -1
     gained = log_weight(done, second, second_lean) - weigh_candidates(done, n - 1, masses)
     if n > 1:
         drop(done, n - 1, n - 2)
-        join(done, n - 2, blind, blind_lean, power, gram)
+        join(done, n - 2, blind, blind_lean, precision)
     all_masses = weigh_candidates(done, n - 1, masses)
     if all_masses == -math.inf:  # the data pin no other feature beside those
         return -1
@@ -73,26 +96,24 @@ def leap(
     entered = done.active.copy()
     entered[n - 1] = partner
     entered.sort()
-    new_factor, pinned = precision_factor(entered, power, gram, slab_precision)
+    new_factor, pinned = precision_factor(entered, precision)
     if not pinned:
         return -1
     for a in range(n):
-        gained += math.log(factor[a, a] / new_factor[a, a])
-    others, new_whitened = weigh_arms(
-        entered, new_factor, slopes + new_leans, columns, first, last, tilt
-    )
-    rise, scores = np.zeros(n), scores.copy()
+        gained += math.log(law.factor[a, a] / new_factor[a, a])
+    new = weigh_arms(entered, new_factor, slopes + new_leans, arms)
+    rise, scores = np.zeros(n), law.scores.copy()
     if radius < math.inf:
-        rise = cut_off(entered, new_factor, moment + new_leans, radius, others, new_whitened)
-        cut_off(active, factor, moment + leans, radius, scores, whitened)
-    gained += log_sum(others) - log_sum(scores)
+        rise = cut_off(new, moment + new_leans, radius, new.scores)
+        cut_off(law, moment + leans, radius, scores)
+    gained += log_sum(new.scores) - log_sum(scores)
     if not gained >= 0.0 and not uniforms[4] < math.exp(gained):
         return -1
-    arm = draw_index(others, uniforms[5])
-    values = new_whitened[:, arm] + normals[:n]
+    arm = draw_index(new.scores, uniforms[5])
+    values = new.whitened[:, arm] + numbers.normals[:n]
     if radius < math.inf:  # the length is drawn anew, below the face
         spread, length = (rise * rise).sum(), (rise * values).sum()
-        middle = (rise * new_whitened[:, arm]).sum()
+        middle = (rise * new.whitened[:, arm]).sum()
         drawn = middle + invert_mass(0.0, 1.0 / spread, -math.inf, radius - middle, uniforms[6])
         values += rise * ((drawn - length) / spread)
     solve_back(new_factor, n, values)
@@ -105,14 +126,15 @@ def leap(
 
 
 @njit(cache=True)
-def cut_off(active, factor, moment, radius, scores, whitened):
-    """Add to each arm's score the log of its share on this side of one face of the ball.
+def cut_off(law, moment, radius, scores):
+    """Add to each arm's score the log of its mass on this side of one face of the ball.
 
     The face is the one that has the signs of the plain posterior's mean; arms that no longer count
     get minus infinity. Returns the whitened direction (n,) in which the length grows that the face
     bounds.
     """
-    n, mean = active.size, moment[active]
+    factor, whitened = law.factor, law.whitened
+    n, mean = law.active.size, moment[law.active]
     solve_forward(factor, n, mean)
     solve_back(factor, n, mean)
     rise = np.where(mean < 0.0, -1.0, 1.0)
@@ -137,21 +159,3 @@ def log_sum(scores):
     shares, top = np.empty(scores.size), highest(scores)
     write_shares(scores, 1.0, top, shares)
     return top + math.log(total(shares))
-
-
-@njit(cache=True)
-def mark_candidates(done, n, masses):
-    """Write one for each feature that the data pin beside the n eliminated, else zero."""
-    for i in range(masses.size):
-        masses[i] = 0.0 if is_replaced(done, i) else 1.0
-    for a in range(n):
-        masses[done.active[a]] = 0.0
-
-
-@njit(cache=True)
-def log_weight(done, i, lean):
-    """The log mass of a feature that leans so much beside the eliminated ones, its value integrated
-    out.
-    """
-    excess = done.excess[i] + lean
-    return 0.5 * (excess * excess / done.spread[i] - math.log(done.spread[i]))

@@ -1,0 +1,1 @@
+"""Moves of the sampler, one a file."""

@@ -1,0 +1,109 @@
+"""Flips of one coordinate given all others (docs/sampler.md section 4, Flip).
+
+P_jj   precision   scalar  of coordinate j: power * gram + slab precision
+g      slope       scalar  h_j - p sum of G_ji theta_i over i != j
+c      slack       scalar  what the others leave of the radius
+o      odds        scalar  log prior odds
+h - p G theta      field        (d,)  gradient of the log density, prior left out
+omega  log_odds    scalar  log odds of the bump over the atom
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from soids.kernels.gram_rows import meet
+from soids.kernels.truncated_normal import invert_twin_mass, least_log_mass, log_twin_mass
+
+REDRAWN = 0.25  # of the flips that keep a feature: enough where the data pin no values
+# A uniform above RARE can only change a coordinate whose log odds exceed log(RARE): no logarithm is
+# needed to see that.
+RARE = 0.05
+LOG_RARE = math.log(RARE)
+
+
+@njit(cache=True)
+def share_inside(log_odds, inside, eager):
+    """The probability that a coordinate is not zero after a flip, given the log odds of its bump.
+
+    By Gibbs it does not depend on whether the coordinate was zero before. An eager one changes as
+    often as Metropolis allows.
+    """
+    if not eager:
+        return 1.0 / (1.0 + math.exp(min(-log_odds, 700.0)))  # what plain Python can hold
+    if inside:
+        return 1.0 - math.exp(-max(log_odds, 0.0))
+    return math.exp(min(log_odds, 0.0))
+
+
+@njit(cache=True)
+def fields(theta, power, gram, slopes):
+    """The gradient of the log density at theta, prior left out; slopes are those at zero."""
+    field, slots, rows = slopes.copy(), gram.slots, gram.rows
+    for j in range(theta.size):
+        if theta[j] != 0.0:
+            slot = slots[j] if slots[j] >= 0 else meet(gram, j)
+            for i in range(theta.size):
+                field[i] -= power * theta[j] * rows[slot, i]
+    return field
+
+
+@njit(cache=True)
+def flip(particle, prior, field, half_logs, eager, uniforms):
+    """Decide by its conditional, an atom and one or two cut Gaussians, whether each coordinate is
+    zero.
+
+    What enters is drawn from the Gaussians, and so is a share of what stays. Of each bump on the
+    whole line, ``half_logs`` (d,) bounds the log of the width.
+    """
+    theta, radius, volume = particle.theta, particle.radius, particle.log_volume
+    power, gram, slab_precision = particle.precision
+    log_odds, lean = prior.log_odds, prior.lean
+    d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
+    length = np.abs(theta).sum()
+    size = np.count_nonzero(theta)
+    for j in range(d):
+        old = theta[j]
+        rest = size - (old != 0.0)
+        if rest == log_odds.size:
+            continue
+        slack = radius - (length - abs(old))
+        if slack <= 0.0:
+            continue
+        precision = power * diagonal[j]
+        slope = field[j] + precision * old
+        precision += slab_precision
+        u = uniforms[j]
+        odds = log_odds[rest] - volume
+        share = 1.0
+        if rest >= prior.smallest:
+            if old == 0.0 and precision > 0.0:
+                steepest = abs(slope) + lean
+                squeeze = odds + 0.5 * steepest * steepest / precision + half_logs[j]
+                if squeeze < LOG_RARE and u > RARE:
+                    continue
+                if squeeze < math.log(u + 1e-300):
+                    continue
+            # Of the bump on its own side; of nothing if it is zero.
+            least = odds + least_log_mass(slope + math.copysign(lean, old), precision, old)
+            if REDRAWN <= u < 1.0 - RARE and least > -LOG_RARE:
+                continue
+            mass = log_twin_mass(slope, lean, precision, -slack, slack)
+            share = share_inside(odds + mass, old != 0.0, eager)
+        new = 0.0
+        if old == 0.0:
+            if u < share:
+                new, _ = invert_twin_mass(slope, lean, precision, -slack, slack, u / share)
+        elif u < REDRAWN * share:
+            new, _ = invert_twin_mass(slope, lean, precision, -slack, slack, u / (REDRAWN * share))
+        elif u < share:  # it stays, and mostly keeps its value: other moves draw pinned values
+            continue
+        if new != old:
+            step = power * (new - old)
+            slot = slots[j] if slots[j] >= 0 else meet(gram, j)
+            for i in range(d):
+                field[i] -= step * rows[slot, i]
+            theta[j] = new
+            length += abs(new) - abs(old)
+            size = rest + (new != 0.0)

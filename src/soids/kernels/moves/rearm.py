@@ -1,0 +1,145 @@
+"""Arm and values together, or values alone (docs/sampler.md section 4, Arms and rearm).
+
+h_k         slopes, and tilt times action k  (d,)    of the log density at zero, under arm k
+L           factor                           (n, n)  L L' = P_SS
+L^-1 h_k    whitened[:, k]                   (n, K)
+log weight  scores                           (K,)    h_k' P_SS^-1 h_k / 2
+R           radius                           scalar
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from soids.arrays import Floats, Ints
+from soids.kernels.categorical import draw_index
+from soids.kernels.cholesky import solve_back, subtract
+from soids.kernels.moves.mirror import mirror
+
+ANGLES = 7  # tried on an ellipse, at most
+MIRRORED = 0.75  # probability: copies of a particle part, and most errors cancel nevertheless
+
+
+class ValuesByArm(NamedTuple):
+    """The Gaussian law of the active values under each arm of one action set."""
+
+    active: Ints  # (n,)
+    factor: Floats  # (n, n)
+    scores: Floats  # (K,)
+    whitened: Floats  # (n, K)
+
+
+class ValueNumbers(NamedTuple):
+    """The random numbers that draw the active values anew."""
+
+    normals: Floats  # (n,)  of new values
+    angles: Floats  # (ANGLES + 1,)  uniforms: angles on an ellipse, and whether to mirror
+    others: Floats  # (n,)  normals of the ellipse
+
+
+@njit(cache=True)
+def weigh_arms(active, factor, slopes, arms):
+    """The values' law under each arm of an action set, weighed with all values integrated out.
+
+    So an arm is as likely as the best fit that it allows, however far from the present values.
+    Slopes leave the pull of this set's arm out.
+    """
+    first, last, tilt = arms.first, arms.last, arms.tilt
+    n, count = active.size, last - first if tilt > 0.0 else 1
+    whitened = np.empty((n, count))
+    scores = np.zeros(count)
+    for a in range(n):
+        row, inverse = whitened[a], 1.0 / factor[a, a]
+        row[:] = inverse * slopes[active[a]]
+        if tilt > 0.0:
+            column, pull = arms.columns[active[a], first:last], inverse * tilt
+            for k in range(count):
+                row[k] += pull * column[k]
+        subtract(row, whitened, factor[a], a, inverse)
+        for k in range(count):
+            scores[k] += 0.5 * row[k] * row[k]
+    return ValuesByArm(active, factor, scores, whitened)
+
+
+@njit(cache=True)
+def rearm(theta, law, arm, radius, uniform, numbers):
+    """Redraw the arm and all active values together, or else the values in the ball; returns the
+    arm. Arms count within their set.
+    """
+    n = law.active.size
+    chosen = draw_index(law.scores, uniform)
+    values = law.whitened[:, chosen] + numbers.normals[:n]
+    solve_back(law.factor, n, values)
+    if np.abs(values).sum() <= radius:
+        theta[law.active] = values
+        return chosen
+    # Whether a draw falls outside does not depend on the present state: other moves may follow.
+    centre = law.whitened[:, arm].copy()
+    solve_back(law.factor, n, centre)
+    stay_inside(theta, law.active, law.factor, centre, radius, numbers)
+    return arm
+
+
+@njit(cache=True)
+def redraw(theta, active, factor, whitened, radius, numbers):
+    """Redraw all active values, given the arms, or else move them in the ball.
+
+    The whitened slopes (n,) are ``factor^-1`` times those of the active features.
+    """
+    n = active.size
+    values = whitened[:n] + numbers.normals[:n]
+    solve_back(factor, n, values)
+    if np.abs(values).sum() <= radius:
+        theta[active] = values
+        return
+    centre = whitened[:n].copy()
+    solve_back(factor, n, centre)
+    stay_inside(theta, active, factor, centre, radius, numbers)
+
+
+@njit(cache=True)
+def stay_inside(theta, active, factor, centre, radius, numbers):
+    """Move the active values, Gaussian about their centre, within the ball."""
+    values, others = theta[active], numbers.others[: active.size].copy()
+    solve_back(factor, active.size, others)
+    turn(values, centre, others, radius, numbers.angles[:ANGLES])
+    if numbers.angles[ANGLES] < MIRRORED:
+        mirror(values, centre, factor, radius)
+    theta[active] = values
+
+
+@njit(cache=True)
+def reflect(theta, active, factor, whitened, radius):
+    """Mirror all active values, given the arms; whitened slopes as in ``redraw``."""
+    values, centre = theta[active], whitened[: active.size].copy()
+    solve_back(factor, active.size, centre)
+    mirror(values, centre, factor, radius)
+    theta[active] = values
+
+
+@njit(cache=True)
+def turn(values, centre, others, radius, uniforms):
+    """Move along the ellipse through the values and other draws, to a point inside the ball.
+
+    Elliptical slice sampling (Murray, Adams, MacKay 2010): angles are tried nearer and nearer to
+    the present values, which are kept when the uniforms are used up.
+    """
+    new = np.empty(values.size)
+    angle = 2.0 * math.pi * uniforms[0]
+    low, high = angle - 2.0 * math.pi, angle
+    for k in range(uniforms.size):
+        if k > 0:
+            angle = low + (high - low) * uniforms[k]
+        cosine, sine, length = math.cos(angle), math.sin(angle), 0.0
+        for a in range(values.size):
+            new[a] = centre[a] + cosine * (values[a] - centre[a]) + sine * others[a]
+            length += abs(new[a])
+        if length <= radius:
+            values[:] = new
+            return
+        if angle < 0.0:
+            low = angle
+        else:
+            high = angle

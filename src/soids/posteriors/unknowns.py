@@ -1,0 +1,106 @@
+"""Radius and noise: what is known of them, and draws of them given a parameter.
+
+The mathematics is in docs/sampler.md section 2.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from soids.arrays import Floats, Ints
+from soids.evidence import Evidence
+from soids.kernels.density import sizes_and_lengths
+
+
+class Span(NamedTuple):
+    """A positive number, log-uniform between two values, or known if they are equal."""
+
+    low: float
+    high: float
+
+    @property
+    def known(self) -> bool:
+        return self.low == self.high
+
+    def beyond(self, earlier: "Span") -> float:
+        """The share of the values that exceed all of an earlier span; zero if known."""
+        if self.known:
+            return 0.0
+        return min(
+            1.0, max(0.0, math.log(self.high / earlier.high) / math.log(self.high / self.low))
+        )
+
+
+class Noise(NamedTuple):
+    """What is known of the noise variance: inverse gamma, or known if the shape is infinite."""
+
+    shape: float
+    scale: float  # of the inverse gamma, or the variance itself
+
+    @property
+    def known(self) -> bool:
+        return self.shape == math.inf
+
+
+def ball(radius: float | None, evidence: Evidence) -> Span:
+    """A known radius, or one that the l2 norm suggested by the rewards allows, with some room.
+
+    In the smallest ball parameters of one or two features have that norm, in the mean square: in
+    smaller ones, many small features would be too likely.
+    """
+    if radius is not None:
+        return Span(float(radius), float(radius))
+    scale = evidence.scale()
+    return Span(scale * 3.0**0.5, scale * (1.0 + evidence.moment.size**0.5))
+
+
+def noise_level(noise: float | None, evidence: Evidence) -> Noise:
+    """Known noise, or a vague guess worth four rounds: a tenth of the rewards' mean square."""
+    if noise is not None:
+        return Noise(math.inf, noise**2)
+    mean_square = evidence.energy / evidence.rounds if evidence.energy > 0 else 1.0
+    return Noise(2.0, 0.1 * mean_square)
+
+
+def unit(noise: float | None, evidence: Evidence) -> float:
+    """The unit of the paper's slab variance (10) and spike (0.1): the noise, or a guess."""
+    return noise if noise is not None else 0.2 * evidence.scale()
+
+
+def log_mass_of_balls(radius: Span, thetas: Floats) -> Floats:  # (M,)
+    """Log prior density of parameters under all balls that hold them, their radius integrated out.
+
+    The integral of ``R**(-k - 1)`` over these radii; factors that depend on the support alone are
+    left out.
+    """
+    sizes, least = sizes_and_least_radii(radius, thetas)
+    with np.errstate(divide="ignore"):  # no ball holds a parameter outside of the largest one
+        log_mass: Floats = np.log1p(-((least / radius.high) ** sizes)) - sizes * np.log(least)
+    return log_mass
+
+
+def draw_radii(radius: Span, thetas: Floats, rng: np.random.Generator) -> Floats:  # (M,)
+    """Radii given parameters: density ``R**(-k - 1)`` over the balls that hold each."""
+    if radius.known:
+        return np.full(len(thetas), radius.high)
+    sizes, least = sizes_and_least_radii(radius, thetas)
+    beyond = rng.random(len(thetas)) * (1.0 - (least / radius.high) ** sizes)
+    drawn: Floats = least * (1.0 - beyond) ** (-1.0 / sizes)
+    return drawn
+
+
+def sizes_and_least_radii(radius: Span, thetas: Floats) -> tuple[Ints, Floats]:  # (M,) each
+    """How many features each parameter has, and the smallest possible radius of its ball."""
+    sizes, lengths = sizes_and_lengths(thetas)
+    return sizes, np.minimum(np.maximum(lengths, radius.low), radius.high)
+
+
+def draw_variances(
+    noise: Noise, misfits: Floats, rounds: float, rng: np.random.Generator
+) -> Floats:  # (M,)
+    """Noise variances given the (powered) residual sums of squares: conjugate inverse gamma."""
+    shape, scale = noise
+    if noise.known:
+        return np.full(len(misfits), scale)
+    return (scale + 0.5 * misfits) / rng.standard_gamma(shape + 0.5 * rounds, len(misfits))
