@@ -1,4 +1,4 @@
-"""The array types, and the checks at the door: real, finite, of moderate size."""
+"""Array types, and the checks of arguments: real, finite, of moderate size."""
 
 import math
 from numbers import Integral, Real
@@ -13,11 +13,9 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Table = NDArray[Any] | csr_array[Any, tuple[int, int]]  # (K, d)  numbers of any type, as given
 
-# Squares and their sums over any horizon stay far from overflow, and the gram keeps some precision.
-LARGEST = 1e12
-SMALLEST = 1e-12  # of a scale, whose square is divided by
-
-STRIP = 1024  # rows of a table at a time: what is converted or compared stays in the cache
+LARGEST = 1e12  # squares and their sums do not overflow, and the gram keeps some precision
+SMALLEST = 1e-12  # of a scale, whose square is a divisor
+STRIP = 1024  # rows of a table that are converted or compared at a time, to stay in the cache
 
 
 def as_floats(value: object, name: str) -> Floats:
@@ -30,7 +28,7 @@ def as_floats(value: object, name: str) -> Floats:
 
 
 def as_array(value: object, name: str) -> NDArray[Any]:
-    """An array of whatever it holds, not copied if it is one already."""
+    """An array of any type; an array is not copied."""
     try:
         return np.asarray(value)
     except ValueError as error:
@@ -38,7 +36,7 @@ def as_array(value: object, name: str) -> NDArray[Any]:
 
 
 def check_real(dtype: np.dtype[Any], name: str) -> None:
-    """Refuse what holds no real numbers."""
+    """Refuse arrays of other types than real numbers."""
     if dtype.kind not in "fiub":
         raise ValueError(
             f"{name} must hold real numbers, got an array of type {dtype}: convert it to float64"
@@ -46,7 +44,7 @@ def check_real(dtype: np.dtype[Any], name: str) -> None:
 
 
 def check_moderate(array: Floats, name: str, above: int = 0) -> None:
-    """Refuse NaN, infinity and huge numbers; so many rows lie ``above`` the array's first."""
+    """Refuse NaN, infinity and huge numbers; row numbers in messages begin at ``above``."""
     fine = np.abs(array) <= LARGEST  # false for NaN too
     if fine.all():
         return
@@ -58,12 +56,12 @@ def check_moderate(array: Floats, name: str, above: int = 0) -> None:
 
 
 def as_table(actions: object, dimension: int) -> Table:
-    """An action set as it was given, of any real type, dense or sparse: not copied, its shape and
-    type checked but none of its numbers.
+    """An action set of any real type, dense or sparse: not copied, shape and type are checked but
+    not its numbers.
     """
     if isinstance(actions, np.ma.MaskedArray):
         raise ValueError(
-            "actions must have no mask, got a masked array: drop or impute what it hides"
+            "actions must have no mask, got a masked array: drop or impute the masked entries"
         )
     is_sparse = issparse(actions)
     given: Any = actions if is_sparse else as_array(actions, "actions")
@@ -79,13 +77,13 @@ def as_table(actions: object, dimension: int) -> Table:
 
 
 def strip(table: Table, first: int) -> NDArray[Any]:
-    """A few rows of a table, dense, from the first on."""
+    """Rows of a table from ``first`` on, dense."""
     rows = table[first : first + STRIP]
     return rows.toarray() if issparse(rows) else rows
 
 
 def copied(table: Table, order: Literal["C", "F"]) -> Floats:
-    """A table as float64, checked; besides the copy only a strip of it is held at a time."""
+    """A checked copy of a table as float64, which needs no other memory than a strip."""
     copy = np.empty(table.shape, order=order)
     for first in range(0, len(copy), STRIP):
         rows = strip(table, first).astype(np.float64)
@@ -95,7 +93,7 @@ def copied(table: Table, order: Literal["C", "F"]) -> Floats:
 
 
 def as_actions(actions: object, dimension: int) -> Floats:
-    """An action set (K, d), checked; nobody can change it, so policies need not look at it twice.
+    """A checked action set (K, d), which is immutable, so that policies need not compare it.
 
     >>> as_actions([[1, 2]], 2).flags.writeable = True
     Traceback (most recent call last):
@@ -106,16 +104,14 @@ def as_actions(actions: object, dimension: int) -> Floats:
 
 
 def is_immutable(value: object) -> bool:
-    """Whether an array's numbers lie in bytes, which never change; whoever holds any other array
-    may have made it writeable for a while, or holds a writeable view of it.
-    """
+    """Whether an array's memory is a bytes object; all other arrays can be made writeable."""
     while isinstance(value, np.ndarray):
         value = value.base
     return isinstance(value, bytes)
 
 
 def as_features(features: object, dimension: int) -> Floats:
-    """The features of one action (d,), checked."""
+    """The checked features of one action (d,)."""
     array = as_floats(features, "features")
     if array.shape != (dimension,):
         raise ValueError(f"features must have shape ({dimension},), got {array.shape}")
@@ -144,7 +140,6 @@ def as_number(value: object, name: str, low: float = -math.inf, *, strict: bool 
 
 
 def as_generator(rng: object) -> np.random.Generator:
-    """A source of random numbers."""
     if not isinstance(rng, np.random.Generator):
         raise ValueError(
             f"rng must be a numpy Generator (np.random.default_rng(seed)), got {rng!r}"
@@ -153,7 +148,6 @@ def as_generator(rng: object) -> np.random.Generator:
 
 
 def as_flag(value: object, name: str) -> bool:
-    """True or False."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {value!r}")
     return bool(value)
@@ -180,7 +174,7 @@ def as_count(value: object, name: str, low: int = 1, high: int | None = None) ->
 
 
 def as_radius(radius: object) -> float:
-    """A positive radius; infinity is allowed, for priors that stay proper without a ball."""
+    """A positive radius; infinity is allowed, for priors that are proper without a ball."""
     if isinstance(radius, float) and radius == math.inf:
         return math.inf
     return as_number(radius, "radius", 0.0, strict=True)

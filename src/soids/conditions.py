@@ -1,9 +1,9 @@
-"""Conditions that theorems put on a menu, checked.
+"""Checks of the theorems' conditions on an action set: are optimal actions sparse?
 
 Notation
     sparse  (n, d)  actions with at most s non-zero entries
-    dense   (m, d)  the others
-    support (s,)    features that a parameter uses
+    dense   (m, d)  all other actions
+    support (s,)    features with non-zero coefficients
 """
 
 import itertools
@@ -19,14 +19,14 @@ TIE = 1e-9  # advantages up to this, relative to the largest entry of any action
 
 
 class SparseOptimality(NamedTuple):
-    """Whether sparse actions suffice: True is proven, False comes with a witness, None is unknown.
+    """Whether optimal actions are sparse: True if proven, False with a witness, else None.
 
-    As a condition it is true only if proven.
+    In a condition it counts as true only if proven.
     """
 
     holds: bool | None
-    witness: Floats | None = None  # (d,)  at which, and near which, every best action is dense
-    draws: int = 0  # random parameters that were tried, none of them a witness if unknown
+    witness: Floats | None = None  # (d,)  a parameter near which every optimal action is dense
+    draws: int = 0  # random parameters that were tried
 
     def __bool__(self) -> bool:
         return self.holds is True
@@ -40,14 +40,14 @@ def has_sparse_optimal_actions(
     programs: int = 2000,
     rng: np.random.Generator | None = None,
 ) -> SparseOptimality:
-    """Whether almost every s-sparse parameter has a best action with at most s non-zero entries.
+    """Whether almost every s-sparse parameter has an optimal action of at most s non-zero entries.
 
-    This is Definition 1 of the paper for a prior that gives every support of size s a density on a
-    ball around zero. It fails if and only if, for some support, a dense action restricted to it
-    lies outside the convex hull of the sparse ones: then it beats them on an open set. Smaller
-    supports need no look, because such a set extends to the larger ones. Random parameters come
-    first; then linear programs, unless there would be more than ``programs``. Their precision, 1e-7
-    of the largest entry, is that of the proof.
+    This is Definition 1 of the paper for a prior with a density on a ball around zero for every
+    support of size s. It fails if and only if, for some support, the restriction of a dense action
+    lies outside the convex hull of the sparse ones: then that action is better on an open set.
+    Smaller supports need no check, because such a set extends to the larger ones. Random parameters
+    are tried first, then linear programs, at most ``programs``. The precision of the linear
+    programs, 1e-7 of the largest entry, is that of the proof.
 
     >>> has_sparse_optimal_actions(np.vstack([np.eye(3), -np.eye(3), np.full(3, 0.3)]), 1).holds
     True
@@ -78,8 +78,8 @@ def has_sparse_optimal_actions(
 def random_parameters(
     draws: int, dimension: int, sparsity: int, rng: np.random.Generator
 ) -> Floats:  # (draws, d)
-    """Parameters with random supports, uniform on the surface of the l1 ball: what is best does not
-    depend on the length.
+    """Parameters with random supports, uniform on the surface of the l1 ball; their length does not
+    change which action is optimal.
     """
     thetas = np.zeros((draws, dimension))
     supports = rng.random((draws, dimension)).argsort(axis=1)[:, :sparsity]
@@ -92,12 +92,12 @@ def random_parameters(
 def search(
     sparse: Floats, dense: Floats, sparsity: int, draws: int, programs: int
 ) -> SparseOptimality:
-    """Look at every dense action on every support, if there are not too many."""
+    """Check every dense action on every support, unless there are too many."""
     dimension = dense.shape[1]
     if len(dense) > programs:
         return SparseOptimality(None, None, draws)
     everything = np.arange(dimension)
-    # What lies in the hull of the sparse actions does so on every support.
+    # An action in the hull of the sparse ones is in it on every support.
     outside: Bools = np.array([separation(action, sparse, everything)[1] > TIE for action in dense])
     candidates = dense[outside]
     if len(dense) + len(candidates) * math.comb(dimension, sparsity) > programs:
@@ -111,8 +111,8 @@ def search(
 
 
 def separation(action: Floats, others: Floats, support: Ints) -> tuple[Floats, float]:
-    """The parameter in the unit box of a support that favours an action most over all others, and
-    its advantage there.
+    """The parameter in the unit box of a support that maximises the advantage of an action over all
+    others, and that advantage.
     """
     lead = (action - others)[:, support]
     size = len(support)

@@ -1,7 +1,7 @@
-"""Learning rates: how optimistic the posterior is, as a function of the progress so far.
+"""Learning rates of the optimistic posterior, as functions of the history.
 
 The rate multiplies rewards in units of the noise. In the round after t observed rewards the
-posterior is tilted by rate(progress) with ``progress.rounds = t``, the paper's ``lambda_t``.
+optimistic posterior has rate(progress) with ``progress.rounds = t``, the paper's ``lambda_t``.
 """
 
 import math
@@ -17,22 +17,22 @@ from soids.spelling import meant
 
 @dataclass(frozen=True)
 class Progress:
-    """What a learning rate may depend on."""
+    """The arguments of a learning rate."""
 
-    rounds: float  # rewards observed so far; a fraction, if old ones count less
+    rounds: float  # rewards observed so far; a fraction if old ones count less
     dimension: int
-    sparsity: float  # as told, or as believed now
+    sparsity: float  # as given, or as estimated so far
     ratios: float = 0.0  # sum of the 2-ratios of the policies played
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
     actions: Floats | None = None  # (K, d)  the actions on offer
-    action_bound: float | None = None  # of their features in size, if known in advance
+    action_bound: float | None = None  # on the size of their features, if known in advance
 
     @property
     def c_min(self) -> float:
-        """The smallest eigenvalue that the best exploratory design on the actions reaches.
+        """The value of the exploratory design: its second moments have this smallest eigenvalue.
 
         The theorems are about actions in ``[-1, 1]^d``: larger ones are divided by their bound, or
-        by their largest entry if they have none. So it is at most 1.
+        by their largest entry without a bound. So C_min is at most 1.
         """
         if self.actions is None:
             raise ValueError("actions must be given to compute C_min, got None")
@@ -43,7 +43,7 @@ class Progress:
 
 Rate = Callable[[Progress], float]
 
-CAP = 0.5  # of every rate with a name
+CAP = 0.5  # of every named rate
 
 
 def constant(value: float) -> Rate:
@@ -61,7 +61,7 @@ def experiment(progress: Progress) -> float:
 
 
 def experiment_terms(progress: Progress) -> tuple[float, float]:
-    """The terms of that schedule for many data and for few."""
+    """The data-rich and the data-poor term of that schedule."""
     t, d, s = progress.rounds, progress.dimension, progress.sparsity
     if t == 0:
         return math.inf, math.inf
@@ -70,35 +70,29 @@ def experiment_terms(progress: Progress) -> tuple[float, float]:
 
 
 def balanced(progress: Progress) -> float:
-    """The default where a radius is told: three times the schedule of the experiments, fading.
+    """The default with a radius: three times the schedule of the experiments, decaying.
 
-    From 100 rounds on it is ``sqrt(100 / t)`` of that: by then optimism has found what it can, and
-    what it costs would grow with rate times rounds.
+    From 100 rounds on it has the factor ``sqrt(100 / t)``: optimism has then explored enough, and
+    its effect on the posterior would grow with rate times rounds.
     """
-    fading = math.sqrt(100.0 / max(100, progress.rounds))
-    return min(CAP, 3.0 * fading * experiment(progress))
+    decay = math.sqrt(100.0 / max(100, progress.rounds))
+    return min(CAP, 3.0 * decay * experiment(progress))
 
 
 def cautious(progress: Progress) -> float:
-    """The default without a radius: less for few features, and fading after 50 rounds.
+    """The default without a radius: ``1.5 (s / 8) ** (2 / 3)`` times the schedule of the
+    experiments, decaying.
 
-    ``1.5 (s / 8) ** (2 / 3)`` times the schedule of the experiments, times ``sqrt(50 / t)`` from
-    there on, so that optimism in all, rate times rounds, stops growing.
+    From 50 rounds on it has the factor ``sqrt(50 / t)``, so that rate times rounds stops growing.
     """
-    fading = math.sqrt(50.0 / max(50, progress.rounds))
-    share: float = 1.5 * (progress.sparsity / 8.0) ** (2 / 3)
-    return min(CAP, share * fading * experiment(progress))
+    decay = math.sqrt(50.0 / max(50, progress.rounds))
+    factor: float = 1.5 * (progress.sparsity / 8.0) ** (2 / 3)
+    return min(CAP, factor * decay * experiment(progress))
 
 
 def rich(progress: Progress) -> float:
-    """Theorem 2's rate for many data, ``lambda^(2)``."""
+    """Theorem 2's data-rich rate, ``lambda^(2)``."""
     return rich_rate(progress.dimension, progress.sparsity, progress.rounds + 1)
-
-
-def poor(progress: Progress) -> float:
-    """Theorem 2's rate for few data, ``lambda^(3)``."""
-    now = progress.rounds + 1
-    return poor_rate(progress.dimension, progress.sparsity, now, progress.c_min)
 
 
 def theorem2(progress: Progress) -> float:
@@ -107,22 +101,23 @@ def theorem2(progress: Progress) -> float:
 
 
 def theorem2_terms(progress: Progress) -> tuple[float, float]:
-    """Theorem 2's rates for many data and for few."""
-    return rich(progress), poor(progress)
+    """Theorem 2's data-rich and data-poor rates."""
+    d, s, now = progress.dimension, progress.sparsity, progress.rounds + 1
+    return rich_rate(d, s, now), poor_rate(d, s, now, progress.c_min)
 
 
 def theorem3_rich(progress: Progress) -> float:
-    """Theorem 3's rate for many data, driven by the 2-ratios of the policies played so far."""
+    """Theorem 3's data-rich rate, from the 2-ratios of the policies played so far."""
     return math.sqrt(progress.sparsity / (2.0 * progress.dimension + progress.ratios))
 
 
 def theorem3(progress: Progress) -> float:
-    """The rate of Theorem 3, driven by the information ratios of the policies played so far."""
+    """The rate of Theorem 3, from the information ratios of the policies played so far."""
     return min(CAP, max(theorem3_terms(progress)))
 
 
 def theorem3_terms(progress: Progress) -> tuple[float, float]:
-    """Theorem 3's rates for many data and for few."""
+    """Theorem 3's data-rich and data-poor rates."""
     s, c_min, many = progress.sparsity, progress.c_min, theorem3_rich(progress)
     if c_min == 0.0:
         return many, 0.0
@@ -130,11 +125,11 @@ def theorem3_terms(progress: Progress) -> tuple[float, float]:
     return many, float(few ** (2 / 3))
 
 
-# The formulas of Theorem 2, by plain numbers. The sparsity may be a belief, hence a fraction.
+# The formulas of Theorem 2 in plain numbers. The sparsity may be an estimate, hence a fraction.
 
 
 def complexity(dimension: int, sparsity: float, rounds: float) -> float:
-    """``C_t = 5 + 2 s log(e d t / s)``, the price of not knowing theta.
+    """``C_t = 5 + 2 s log(e d t / s)``, the complexity term of the bounds.
 
     >>> round(complexity(100, 10, 1000), 4)  # 5 + 20 log(10000 e)
     209.2068
@@ -145,19 +140,19 @@ def complexity(dimension: int, sparsity: float, rounds: float) -> float:
 
 
 def rich_rate(dimension: int, sparsity: float, rounds: float) -> float:
-    """Theorem 2's rate for many data in the last of so many rounds, ``lambda^(2)``."""
+    """Theorem 2's data-rich rate ``lambda^(2)`` in the last of ``rounds`` rounds."""
     cost = complexity(dimension, sparsity, rounds)
     return math.sqrt(3.0 * cost / (128.0 * dimension * rounds))
 
 
 def poor_rate(dimension: int, sparsity: float, rounds: float, c_min: float) -> float:
-    """Theorem 2's rate for few data in the last of so many rounds, ``lambda^(3)``."""
+    """Theorem 2's data-poor rate ``lambda^(3)`` in the last of ``rounds`` rounds."""
     cost = complexity(dimension, sparsity, rounds)
     inner = cost * math.sqrt(c_min) / (rounds * math.sqrt(sparsity))
     return float(inner ** (2 / 3) / (4.0 * 6.0 ** (1 / 3)))
 
 
-TERMS: dict[str, Callable[[Progress], tuple[float, float]]] = {  # many data, few data
+TERMS: dict[str, Callable[[Progress], tuple[float, float]]] = {  # data-rich, data-poor
     "balanced": experiment_terms,
     "cautious": experiment_terms,
     "experiment": experiment_terms,

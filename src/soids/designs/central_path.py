@@ -1,9 +1,11 @@
-"""Least total weight on actions that meets a convex criterion, with a certificate.
+"""An interior-point method for designs: the least total weight on actions under a convex criterion,
+with a certificate.
 
-All designs are of one kind: minimise ``sum(w)`` over weights ``w >= 0`` for which the moments
-``Q = sum_k w_k a_k a_k'`` are large enough. Newton's method follows the minimisers of
-``pressure * sum(w) + barrier(w) - sum(log(w))`` as the pressure grows; actions that the dual matrix
-finds wanting join on the way, so that long menus cost little.
+All designs minimise ``sum(w)`` over weights ``w >= 0`` for which the moments
+``Q = sum_k w_k a_k a_k'`` are large enough. Newton's method follows the central path, the
+minimisers of ``pressure * sum(w) + barrier(w) - sum(log(w))`` as the pressure grows. It keeps a
+working set, which actions join when they violate the dual constraint, so that large action sets
+take little time.
 
 Notation
     rows     (K, d)  actions, in any basis
@@ -20,29 +22,29 @@ from scipy.linalg import cho_factor, cho_solve, qr
 from soids.arrays import Floats, Ints
 
 CLOSE = 1.0  # squared Newton decrement below which steps converge quadratically
-PATIENCE = 100  # steps for one pressure: several times what any menu tried has needed
+PATIENCE = 100  # steps for one pressure: several times what any action set tried has needed
 FINEST = 1e-7  # relative gap: double precision certifies little below
 
 
 class Dual(NamedTuple):
     """Bounds on the least total: ``reach / max(scores) <= least <= total``."""
 
-    total: float  # of the weights, shrunk until they only just meet the criterion
+    total: float  # of the weights, scaled down until they only just meet the criterion
     matrix: Floats  # (d, d)  its scores are minus the slopes of the barrier
     reach: float
 
 
 class Criterion(Protocol):
-    """What moments must satisfy. Twice the identity always does."""
+    """The criterion that moments must meet; twice the identity always does."""
 
     def barrier(self, rows: Floats, weights: Floats) -> float:
-        """Infinite where the criterion is not met."""
+        """The barrier, infinite where the criterion is not met."""
 
     def derivatives(self, rows: Floats, weights: Floats) -> tuple[Floats, Floats]:
         """The slopes (K,) and the hessian (K, K) of the barrier."""
 
     def dual(self, rows: Floats, weights: Floats) -> Dual:
-        """What weights inside the barrier prove."""
+        """The bounds that weights inside the barrier prove."""
 
 
 class Answer(NamedTuple):
@@ -58,11 +60,11 @@ class Answer(NamedTuple):
 
 
 def least_total(criterion: Criterion, rows: Floats, tolerance: float) -> Answer:
-    """The least total weight that meets the criterion, to a relative tolerance if numbers allow.
+    """The least total weight that meets the criterion, to a relative tolerance if precision allows.
 
     The rows must span the space.
     """
-    working = opening(rows)
+    working = first_working_set(rows)
     weights = safe_weights(rows[working])
     pressure = sum(rows[working].shape) / weights.sum()
     best, _ = certify(criterion, rows, working, weights)
@@ -78,12 +80,12 @@ def least_total(criterion: Criterion, rows: Floats, tolerance: float) -> Answer:
             continue
         here, scores = certify(criterion, rows, working, weights)
         best = min(best, here, key=lambda answer: answer.gap)
-        price = sum(rows[working].shape) / weights.sum()  # over the pressure: the gap to expect
-        enough = price * (1.0 + 2.0 / max(tolerance, FINEST))
-        wanting = newcomers(scores, working, pressure + price, limit=max(rows.shape[1], 20))
-        if len(wanting):
-            working = np.concatenate([working, wanting])
-            weights = np.concatenate([weights, np.full(len(wanting), 1.0 / pressure)])
+        slack = sum(rows[working].shape) / weights.sum()  # over the pressure: the gap to expect
+        enough = slack * (1.0 + 2.0 / max(tolerance, FINEST))
+        joining = violations(scores, working, pressure + slack, limit=max(rows.shape[1], 20))
+        if len(joining):
+            working = np.concatenate([working, joining])
+            weights = np.concatenate([weights, np.full(len(joining), 1.0 / pressure)])
             patience = PATIENCE
         elif pressure < enough:
             pressure = min(10.0 * pressure, enough)
@@ -94,16 +96,16 @@ def least_total(criterion: Criterion, rows: Floats, tolerance: float) -> Answer:
 def certify(
     criterion: Criterion, rows: Floats, working: Ints, weights: Floats
 ) -> tuple[Answer, Floats]:
-    """What the weights of a working set prove about all rows, and the scores of these."""
+    """The answer that the weights of a working set prove for all rows, and the scores of these."""
     dual = criterion.dual(rows[working], weights)
     scores = ((rows @ dual.matrix) * rows).sum(axis=1)
-    spread = np.zeros(len(rows))
-    spread[working] = weights / weights.sum()
-    return Answer(spread, dual.total, dual.reach / float(scores.max())), scores
+    everywhere = np.zeros(len(rows))
+    everywhere[working] = weights / weights.sum()
+    return Answer(everywhere, dual.total, dual.reach / float(scores.max())), scores
 
 
-def opening(rows: Floats) -> Ints:
-    """A first working set: actions that span the space, and the longest."""
+def first_working_set(rows: Floats) -> Ints:
+    """Actions that span the space, and the longest."""
     dimension = rows.shape[1]
     lengths = np.linalg.norm(rows, axis=1)
     units = rows / np.where(lengths > 0.0, lengths, 1.0)[:, None]
@@ -113,7 +115,7 @@ def opening(rows: Floats) -> Ints:
 
 
 def safe_weights(rows: Floats) -> Floats:
-    """Weights whose moments are at least twice the identity, of all lengths of actions alike."""
+    """Weights whose moments are at least twice the identity; longer actions have smaller ones."""
     squares = (rows**2).sum(axis=1)
     weights: Floats = 1.0 / np.where(squares > 0.0, squares, 1.0)
     return weights * (2.0 / float(np.linalg.eigvalsh(moments(rows, weights))[0]))
@@ -125,8 +127,8 @@ def moments(rows: Floats, weights: Floats) -> Floats:
     return matrix
 
 
-def newcomers(scores: Floats, working: Ints, pressure: float, limit: int) -> Ints:
-    """The highest scores outside the working set among those that no weight could explain."""
+def violations(scores: Floats, working: Ints, pressure: float, limit: int) -> Ints:
+    """The actions outside the working set with the highest scores above the pressure."""
     outside = scores.copy()
     outside[working] = -math.inf
     first = np.argsort(-outside, kind="stable")[:limit]
@@ -141,7 +143,7 @@ def newton_step(
     slopes = weights * (pressure + slopes) - 1.0
     hessian *= weights[:, None]
     hessian *= weights
-    # Like actions make the rest singular, and at high pressure the ones would drown in rounding.
+    # Equal actions make the rest singular, and at high pressure rounding would absorb the ones.
     hessian[np.diag_indices_from(hessian)] *= 1.0 + 1e-14
     hessian[np.diag_indices_from(hessian)] += 1.0
     step: Floats = -cho_solve(cho_factor(hessian, lower=True, overwrite_a=True), slopes)

@@ -1,4 +1,4 @@
-"""What second moments of actions must reach, as barriers with derivatives and dual bounds.
+"""Criteria on the second moments of actions, as barriers with derivatives and dual bounds.
 
 Notation
     rows     (K, d)  actions
@@ -57,32 +57,32 @@ class SmallVariances:
 
     def barrier(self, rows: Floats, weights: Floats) -> float:
         try:
-            variances = (self.spread(cholesky(moments(rows, weights))) ** 2).sum(axis=0)
+            variances = (self.whitened(cholesky(moments(rows, weights))) ** 2).sum(axis=0)
         except np.linalg.LinAlgError:
             return math.inf
         return -float(np.log1p(-variances).sum()) if variances.max() < 1.0 else math.inf
 
     def derivatives(self, rows: Floats, weights: Floats) -> tuple[Floats, Floats]:
         root = cholesky(moments(rows, weights))
-        whitened, spread = whiten(rows, root), self.spread(root)
-        seen = whitened @ (spread / np.sqrt(1.0 - (spread**2).sum(axis=0)))
-        hessian: Floats = seen @ seen.T
+        whitened, targets = whiten(rows, root), self.whitened(root)
+        products = whitened @ (targets / np.sqrt(1.0 - (targets**2).sum(axis=0)))
+        hessian: Floats = products @ products.T
         hessian *= whitened @ whitened.T
         hessian *= 2.0
-        seen **= 2
-        hessian += seen @ seen.T
-        return -seen.sum(axis=1), hessian
+        products **= 2
+        hessian += products @ products.T
+        return -products.sum(axis=1), hessian
 
     def dual(self, rows: Floats, weights: Floats) -> Dual:
         root = cholesky(moments(rows, weights))
-        spread = self.spread(root)
-        variances = (spread**2).sum(axis=0)
+        targets = self.whitened(root)
+        variances = (targets**2).sum(axis=0)
         sharpness = 1.0 / (1.0 - variances)
-        half = solve_triangular(root, spread * np.sqrt(sharpness), lower=True, trans="T")
+        half = solve_triangular(root, targets * np.sqrt(sharpness), lower=True, trans="T")
         total = float(weights.sum() * variances.max())
         return Dual(total, half @ half.T, float(sharpness @ variances**2))
 
-    def spread(self, root: Floats) -> Floats:  # (d, n)
+    def whitened(self, root: Floats) -> Floats:  # (d, n)
         return whiten(self.targets.T, root).T
 
 
@@ -119,7 +119,7 @@ def cholesky(matrix: Floats) -> Floats:
 
 
 def log_determinant(matrix: Floats) -> float:
-    """Minus infinity unless the matrix is positive definite."""
+    """The log determinant; minus infinity unless the matrix is positive definite."""
     try:
         return 2.0 * float(np.log(np.diagonal(cholesky(matrix))).sum())
     except np.linalg.LinAlgError:
@@ -127,7 +127,7 @@ def log_determinant(matrix: Floats) -> float:
 
 
 def whiten(rows: Floats, root: Floats) -> Floats:
-    """Rows in coordinates in which the matrix with this Cholesky factor is the identity."""
+    """Rows in the coordinates in which the matrix with this Cholesky factor is the identity."""
     solution: Floats = solve_triangular(root, rows.T, lower=True).T
     return solution
 

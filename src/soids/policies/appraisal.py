@@ -1,6 +1,6 @@
-"""What every action costs and teaches, as a belief has it: the ways to count a lesson."""
+"""Regret and information gain of actions under a belief, by each of the definitions of gain."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol, Self
 
@@ -11,15 +11,15 @@ from soids.evidence import Menu
 from soids.information import (
     appraise,
     half_explained_variance,
-    left_to_learn,
+    half_variance,
+    resolved_variance,
+    share_left,
     shortfall,
     through_noise,
 )
-from soids.policies.policy import Decision
 from soids.posteriors import Belief
 
-AWAITED = 200  # decisions without a reward, the last of which are reckoned with
-TOGETHER = 20_000  # actions of other contexts that are rated at once, if there are no more
+TOGETHER = 20_000  # most actions of other contexts that are evaluated at once
 
 
 class Appraisal(Protocol):
@@ -33,7 +33,7 @@ class Appraisal(Protocol):
 def appraise_conditionally(
     rewards: Floats, weights: Floats, starts: Ints | None = None
 ) -> tuple[Floats, Floats]:
-    """Regret and Hao et al.'s gain of every action, menu by menu where there are several."""
+    """Regret and Hao et al.'s gain of every action, one action set at a time."""
     if starts is None:
         return shortfall(rewards, weights), half_explained_variance(rewards, weights)
     menus = (rewards[:, first:last] for first, last in pairwise(starts))
@@ -41,53 +41,48 @@ def appraise_conditionally(
     return np.concatenate(regrets), np.concatenate(gains)
 
 
-class Lesson(NamedTuple):
-    """A way to count what an action teaches."""
+class Gain(NamedTuple):
+    """A definition of the information gain."""
 
     appraisal: Appraisal
-    noisy: bool = False  # whether no more is counted than a noisy reward can tell
+    noisy: bool = False  # whether the gain is capped by what a noisy reward can carry
+    of_variance: bool = True  # whether it is half the variance of the mean reward
 
 
 GAINS = {
-    "full": Lesson(appraise),
-    "conditional": Lesson(appraise_conditionally),
-    "shannon": Lesson(appraise, noisy=True),
+    "full": Gain(appraise),
+    "conditional": Gain(appraise_conditionally, of_variance=False),
+    "shannon": Gain(appraise, noisy=True),
 }
 
 
 class Appraiser(NamedTuple):
-    """Rates actions by a belief, beside what was chosen and not yet answered.
-
-    Without the latter, a policy that chooses again before it has learned would choose the same.
-    """
+    """Regret and gain under a belief, given the decisions that wait for rewards."""
 
     belief: Belief
     weights: Floats  # (M,)
     noise: float
-    lesson: Lesson
-    awaited: Floats  # (M, P)  rewards of actions that wait for their answer
-    variances: Floats  # (P,)  of the noise of these answers
+    definition: Gain
+    directions: Floats | None = None  # (P, M)  what rewards under way will resolve
 
     @classmethod
-    def of(cls, belief: Belief, lesson: Lesson, pending: Iterable[Decision]) -> Self:
-        """By a belief, beside decisions that wait for their answer."""
-        weights, noise = belief.particles().weights, belief.noise()
-        awaited, variances = np.empty((len(weights), 0)), np.empty(0)
-        waiting = [one.action for one in list(pending)[-AWAITED:]]
-        if waiting:
-            actions, counts = np.unique(waiting, axis=0, return_counts=True)
-            awaited = belief.rewards_on(Menu(np.asfortranarray(actions)))
-            variances = noise**2 / counts
-        return cls(belief, weights, noise, lesson, awaited, variances)
+    def of(cls, belief: Belief, definition: Gain, directions: Floats | None = None) -> Self:
+        """By a belief."""
+        return cls(belief, belief.particles().weights, belief.noise(), definition, directions)
 
-    def appraise(self, rewards: Floats, starts: Ints | None = None) -> tuple[Floats, Floats]:
-        """Regret and gain (N,) of actions by their rewards (M, N), menu by menu if there are
-        several.
+    def appraise(
+        self, rewards: Floats, starts: Ints | None = None, resolved: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """Regret and gain (N,) of actions from their rewards (M, N), for several action sets if
+        ``starts`` separates them; ``resolved`` is computed unless it is given.
         """
-        regret, gain = self.lesson.appraisal(rewards, self.weights, starts)
-        if self.variances.size:
-            gain = gain * left_to_learn(rewards, self.weights, self.awaited, self.variances)
-        if self.lesson.noisy:
+        regret, gain = self.definition.appraisal(rewards, self.weights, starts)
+        if self.directions is not None:
+            if resolved is None:
+                resolved = resolved_variance(self.directions, rewards)
+            whole = gain if self.definition.of_variance else half_variance(rewards, self.weights)
+            gain = gain * share_left(resolved, whole)
+        if self.definition.noisy:
             gain = through_noise(gain, self.noise)
         return regret, gain
 

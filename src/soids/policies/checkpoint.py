@@ -12,30 +12,31 @@ import numpy as np
 
 from soids.files import write_whole
 from soids.policies import POLICIES
-from soids.policies.ledger import KeptPolicy, settings_of
-from soids.policies.records import Packer, Unpacker
+from soids.policies.packing import Packer, Unpacker
+from soids.policies.past import Past
+from soids.policies.policy import Family, Policy, Rule, State, settings_of
 
-MAGIC = b"soids policy 5\n"
+MAGIC = b"soids policy 6\n"
 BROKEN = (  # what a file of another making may lead to
     LookupError, AttributeError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile,
 )  # fmt: skip
-FAMILIES = {family.__name__: family for family in POLICIES.values() if isinstance(family, type)}
 
 
-def save(policy: KeptPolicy, path: str | os.PathLike[str]) -> None:
+def save(policy: Policy, path: str | os.PathLike[str]) -> None:
     """Write a policy to a file, whole or not at all."""
-    if type(policy).__name__ not in FAMILIES:
-        raise ValueError(f"policy must be one of {', '.join(FAMILIES)} to be saved, got {policy!r}")
-    ledger = policy.ledger
-    packer = Packer()
+    if not isinstance(policy, Policy):
+        raise ValueError(f"policy must be one of ours to be saved, got {policy!r}")
+    packer, past = Packer(), policy.state.past
     description = {
-        "family": type(policy).__name__,
-        "settings": pack_settings(policy, packer),
-        "evidence": packer.pack(ledger.evidence),
-        "menu": packer.pack(ledger.menu),
-        "decisions": ledger.decisions,
-        "pending": [packer.pack(decision) for decision in ledger.pending.values()],
-        "memory": packer.pack(policy.memory),
+        "family": name_of(policy.rule),
+        "settings": pack_settings(policy.rule, packer),
+        "floor": packer.pack(policy.floor),
+        "evidence": packer.pack(past.evidence),
+        "menu": packer.pack(past.menu),
+        "decisions": past.decisions,
+        "pending": packer.pack(past.pending.table()),
+        "mind": packer.pack(policy.state.mind),
+        "has_thought": policy.state.has_thought,
     }
     text = json.dumps(description).encode()
     arrays: dict[str, Any] = {"description": np.frombuffer(text, dtype=np.uint8), **packer.arrays}
@@ -45,7 +46,7 @@ def save(policy: KeptPolicy, path: str | os.PathLike[str]) -> None:
     write_whole(Path(path), MAGIC + hashlib.sha256(body).digest() + body)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> Policy:
     """Read a policy from a file that ``save`` wrote."""
     content = Path(path).read_bytes()
     head = len(MAGIC) + 32
@@ -60,10 +61,18 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"path must hold a policy, {str(path)!r} does not: {error}") from error
 
 
-def pack_settings(policy: KeptPolicy, packer: Packer) -> dict[str, Any]:
-    """The arguments that build the policy anew, as JSON."""
+def name_of(rule: Rule[Any]) -> str:
+    """The name in POLICIES of the constructor that makes policies with this rule."""
+    for name, family in POLICIES.items():
+        if isinstance(family, Family) and family.rule is type(rule):
+            return name
+    raise ValueError(f"policy must be one that POLICIES lists to be saved, got {rule.name}")
+
+
+def pack_settings(rule: Rule[Any], packer: Packer) -> dict[str, Any]:
+    """The arguments that build the rule anew, as JSON."""
     settings = {}
-    for name, value in settings_of(policy).items():
+    for name, value in settings_of(rule).items():
         try:
             settings[name] = packer.pack(value)
         except ValueError:
@@ -73,19 +82,17 @@ def pack_settings(policy: KeptPolicy, packer: Packer) -> dict[str, Any]:
     return settings
 
 
-def unpack_policy(body: bytes) -> KeptPolicy:
+def unpack_policy(body: bytes) -> Policy:
     """The policy that an archive of arrays describes."""
     with np.load(io.BytesIO(body), allow_pickle=False) as archive:
         arrays = dict(archive)
-    description = json.loads(arrays.pop("description").tobytes())
+    saved = json.loads(arrays.pop("description").tobytes())
     unpacker = Unpacker(arrays)
-    settings = {name: unpacker.unpack(value) for name, value in description["settings"].items()}
-    policy: KeptPolicy = FAMILIES[description["family"]](**settings)
-    ledger = policy.ledger
-    ledger.evidence = unpacker.unpack(description["evidence"])
-    ledger.menu = unpacker.unpack(description["menu"])
-    ledger.decisions = description["decisions"]
-    waiting = [unpacker.unpack(packed) for packed in description["pending"]]
-    ledger.pending = {decision.round: decision for decision in waiting}
-    policy.memory = unpacker.unpack(description["memory"])
+    settings = {name: unpacker.unpack(value) for name, value in saved["settings"].items()}
+    floor = unpacker.unpack(saved["floor"])
+    policy: Policy = POLICIES[saved["family"]](**settings, floor=floor)
+    evidence, menu = (unpacker.unpack(saved[name]) for name in ("evidence", "menu"))
+    pending = unpacker.unpack(saved["pending"]).pending()
+    past = Past(evidence, pending, menu, saved["decisions"])
+    policy.state = State(unpacker.unpack(saved["mind"]), past, saved["has_thought"])
     return policy

@@ -19,7 +19,7 @@ ROUNDING = 1e-9  # relative
 
 
 def check_coverage(policy: Any) -> None:
-    """Refuse what no theorem covers if an action bound was given; else warn of a rate alone."""
+    """Refuse settings that no theorem covers if an action bound is given; else warn of the rate."""
     by_name = policy.rate if isinstance(policy.rate, str) else "its own"
     if policy.action_bound is None and by_name not in THEOREM2 + THEOREM3:
         return
@@ -42,10 +42,7 @@ def shortfalls(policy: Any) -> Iterator[str]:
     """What keeps the theorems from covering a policy, each in a sentence with the remedy."""
     if policy.rate not in policy.proven:
         known = f"one of {', '.join(policy.proven)}" if policy.proven else "that of SOIDS or FGTS"
-        yield (
-            f"rate must be {known} for a theorem to cover {type(policy).__name__}, "
-            f"got {policy.rate!r}"
-        )
+        yield (f"rate must be {known} for a theorem to cover {policy.name}, got {policy.rate!r}")
     if policy.posterior != "subset":
         yield f"posterior must be 'subset', the theorems' prior, got {policy.posterior!r}"
     for name in ("sparsity", "radius", "noise"):

@@ -8,14 +8,16 @@ from scipy.optimize import linprog
 
 from soids.arrays import Floats, as_number
 from soids.information import Mixture, Spread
-from soids.policies.posterior import Outlook, PosteriorPolicy
+from soids.policies.policy import Family
+from soids.policies.posterior_rule import Outlook, PosteriorRule
 from soids.rates import complexity
 
-PRICES = {"theory": (1.0,), "saddle": (0.25, 0.5, 1.0, 2.0, 4.0)}  # tried, in units of theory's
+# Values of gamma that are tried, in units of the theory's.
+FACTORS = {"theory": (1.0,), "saddle": (0.25, 0.5, 1.0, 2.0, 4.0)}
 
 
-class E2D(PosteriorPolicy):
-    """The decision-estimation coefficient (Foster et al. 2021), over the cloud of particles.
+class E2DRule(PosteriorRule):
+    """The decision-estimation coefficient (Foster et al. 2021), over particles.
 
     Plays the distribution with the least worst case, over all particles, of regret minus ``gamma``
     times the information that tells the particle from the mean. ``gamma`` is a number (reward per
@@ -44,9 +46,9 @@ class E2D(PosteriorPolicy):
             particles=particles, sweeps=sweeps,
         )  # fmt: skip
         if isinstance(gamma, str):
-            if gamma not in PRICES:
+            if gamma not in FACTORS:
                 raise ValueError(
-                    f"gamma must be a number or one of {', '.join(PRICES)}, got {gamma!r}"
+                    f"gamma must be a number or one of {', '.join(FACTORS)}, got {gamma!r}"
                 )
         else:
             gamma = as_number(gamma, "gamma", 0.0)
@@ -60,15 +62,20 @@ class E2D(PosteriorPolicy):
         nats = 0.5 * ((rewards - mean) / outlook.noise) ** 2
         if not isinstance(self.gamma, str):
             return least_worst(regret - self.gamma * nats)[0]
-        rounds = self.ledger.evidence.rounds + 1
-        left = complexity(self.dimension, self._sparsity(), rounds)  # nats to learn in all
+        rounds = outlook.past.evidence.rounds + 1
+        left = complexity(
+            self.dimension, self.known_sparsity(outlook.belief), rounds
+        )  # nats to learn in all
         price = outlook.noise * math.sqrt(0.5 * self.dimension * rounds / left)
         found = []
-        for factor in PRICES[self.gamma]:
+        for factor in FACTORS[self.gamma]:
             gamma = factor * price
             mixture, worst = least_worst(regret - gamma * nats)
             found.append((worst + gamma * left / rounds, factor, mixture))
         return min(found, key=lambda candidate: candidate[:2])[2]
+
+
+E2D = Family(E2DRule)
 
 
 def least_worst(losses: Floats) -> tuple[Spread, float]:

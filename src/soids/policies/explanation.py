@@ -9,15 +9,15 @@ import numpy as np
 from soids.arrays import Floats
 from soids.information import half_variance
 from soids.policies.appraisal import Appraiser
-from soids.policies.policy import Decision
+from soids.policies.decision import Decision
 
-SPOKESMEN = 3  # features named in the sentence, at most
-AUDIBLE = 0.01  # of the loudest: smaller contributions are not named
-FEW = 10.0  # different particles, with which a policy is too sure of itself
+MOST_NAMED = 3  # features in the sentence, at most
+LEAST_NAMED = 0.01  # smaller contributions, relative to the largest, are not named
+FEW = 10.0  # fewer different particles than this make a policy overconfident
 
 
 class Feature(NamedTuple):
-    """One feature's part in an action's expected reward."""
+    """The contribution of one feature to an action's expected reward."""
 
     column: int
     inclusion: float  # probability that it matters
@@ -28,12 +28,12 @@ class Explanation(NamedTuple):
     """What a policy believes of an action it chose."""
 
     sentence: str
-    exploring: bool  # another action is expected to pay more
+    exploring: bool  # whether another action has less expected regret
     reward: float  # expected
     deviation: float  # standard deviation of that expectation
-    regret: float  # against the best action of each plausible parameter
-    regret_of_safest: float  # the least regret on the menu
-    gain: float  # nats it is expected to teach
+    regret: float  # expected, against the best action of each plausible parameter
+    regret_of_safest: float  # the least regret of any action
+    gain: float  # expected information gain in nats
     features: tuple[Feature, ...]  # by size of contribution
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Explanation(NamedTuple):
 def explain(
     decision: Decision, appraiser: Appraiser, names: Sequence[str] | None = None
 ) -> Explanation:
-    """Account for a decision as an appraiser sees it, calling the features (d,) by their names."""
+    """Explain a decision; ``names`` (d,) are those of the features."""
     if names is not None and len(names) != len(decision.action):
         raise ValueError(
             f"names must be one for each of {len(decision.action)} features, got {len(names)}"
@@ -58,11 +58,11 @@ def explain(
     features = contributions(decision.action, particles.mean(), particles.inclusion())
     if names is None:
         names = [f"feature {column}" for column in range(len(decision.action))]
-    spokesmen = ", ".join(
+    named = ", ".join(
         f"{names[one.column]} ({one.contribution:+.3g}, matters with probability "
         f"{one.inclusion:.2f})"
-        for one in features[:SPOKESMEN]
-        if abs(one.contribution) >= AUDIBLE * abs(features[0].contribution)
+        for one in features[:MOST_NAMED]
+        if abs(one.contribution) >= LEAST_NAMED * abs(features[0].contribution)
     )
     costs = (
         f"exploring: {regret[index] - regret[safest]:.3g} more regret than the safest action"
@@ -72,9 +72,9 @@ def explain(
     own = rewards[:, [index]]
     deviation = math.sqrt(2.0 * float(half_variance(own, particles.weights)[0]))
     sentence = (
-        f"Action {index}, chosen with probability {decision.probability:.2f}, is expected to earn "
-        f"{expected[index]:.3g} +- {deviation:.2g} and to teach {gain:.2g} nats; {costs}; "
-        f"what speaks loudest is {spokesmen or 'no feature'}."
+        f"Action {index}, chosen with probability {decision.probability:.2f}, has an expected "
+        f"reward of {expected[index]:.3g} +- {deviation:.2g} and an information gain of "
+        f"{gain:.2g} nats; {costs}; it rests mostly on {named or 'no feature'}."
     )
     if decision.info.effective < FEW:
         sentence += (
@@ -88,7 +88,7 @@ def explain(
 
 
 def contributions(action: Floats, theta: Floats, inclusion: Floats) -> tuple[Feature, ...]:
-    """Every feature that plays a part in the expected reward of an action, the largest first."""
+    """The contributions of features to the expected reward of an action, the largest first."""
     parts = action * theta
     order = np.argsort(-np.abs(parts), kind="stable")
     return tuple(

@@ -1,18 +1,26 @@
-"""Policies that trust the lasso."""
+"""The policy that trusts the lasso."""
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, as_number
+from soids.arrays import SMALLEST, Floats, as_count, as_number
+from soids.evidence import Evidence, Menu
 from soids.information import greedy
-from soids.policies.ledger import Ledger, as_called
-from soids.policies.policy import Decision
+from soids.policies.past import Past
+from soids.policies.policy import Family, Plan, Rule
 from soids.regression.lasso import lasso, lasso_penalty
 
 
-class Greedy:
-    """What the lasso thinks best in every round: no exploration but that of ties.
+class Estimated(NamedTuple):
+    """A lasso estimate, and the evidence that it was made from."""
+
+    theta: Floats  # (d,)
+    evidence: Evidence
+
+
+class GreedyRule(Rule[Estimated | None]):
+    """The action that the lasso expects most of, in every round: it explores among ties only.
 
     The penalty is that of ESTC, ``4 noise sqrt(log d / t)`` for actions in [-1, 1]^d.
 
@@ -24,24 +32,25 @@ class Greedy:
     1
     """
 
-    memory = None
-
     def __init__(self, dimension: int, *, noise: float = 1.0) -> None:
-        self.ledger = Ledger(dimension)
-        self.dimension = self.ledger.dimension
+        self.dimension = as_count(dimension, "dimension")
         self.noise = as_number(noise, "noise", SMALLEST)
 
-    __repr__ = as_called
-
-    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
-        """Choose one of the actions (K, d) on offer."""
-        menu, evidence = self.ledger.offer(actions, rng), self.ledger.evidence
-        size = max((old.largest for old in evidence.menus), default=menu.largest)
+    def think(
+        self, mind: Estimated | None, past: Past, menu: Menu | None, rng: np.random.Generator
+    ) -> Estimated:
+        evidence = past.evidence
+        if mind is not None and mind.evidence is evidence:
+            return mind
+        if not evidence.rounds:
+            return Estimated(np.zeros(self.dimension), evidence)
+        size = max((old.largest for old in evidence.menus), default=1.0)
         penalty = lasso_penalty(evidence.rounds, self.dimension, self.noise, size)
-        mixture = greedy(menu.actions @ lasso(evidence, penalty))
-        index = mixture.draw(rng.random())
-        return self.ledger.enter(menu, index, mixture.probability(index))
+        return Estimated(lasso(evidence, penalty), evidence)
 
-    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
-        """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        self.ledger.settle(decision, reward)
+    def law(self, mind: Estimated | None, past: Past, menu: Menu) -> Plan:
+        assert mind is not None  # it has thought
+        return Plan(greedy(menu.actions @ mind.theta))
+
+
+Greedy = Family(GreedyRule)

@@ -3,7 +3,7 @@
 The papers have one context x for all arms, and arm k earns ``<x, beta_k>``. Actions (K, d) say it
 in one of two ways:
 
-- disjoint (``arms`` is told): d is ``arms`` times the size of x, and an action is x in its arm's
+- disjoint (``arms`` is given): d is ``arms`` times the size of x, and an action is x in its arm's
   block and zero elsewhere. Each arm has a regression on its own block.
 - stacked (``arms`` is left out): arm k is row k, and the context of all arms is all rows, one after
   the other, K times d numbers, as Kim & Paik and Oh et al. compare policies with arm-specific
@@ -13,7 +13,6 @@ Penalties are the ``alpha`` of scikit-learn, beside half the mean square; no int
 """
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -22,8 +21,10 @@ import numpy as np
 from soids.arrays import SMALLEST, Bools, Floats, Ints, as_count, as_number
 from soids.evidence import Evidence, Menu
 from soids.information import Spread, greedy
-from soids.policies.ledger import Ledger, as_called
-from soids.policies.policy import Decision
+from soids.policies.decision import Decision
+from soids.policies.floor import Floored
+from soids.policies.past import Outcome, Past
+from soids.policies.policy import Family, Plan, Rule
 from soids.regression.mcp import two_step_mcp
 from soids.regression.weighted_lasso import Inner, Products, weighted_lasso
 
@@ -68,10 +69,12 @@ class Known(NamedTuple):
     explored: tuple[int, ...] = ()  # rounds left to chance whose reward has not come
 
 
-class PerArm(ABC):
+class PerArmRule(Rule[Known]):
     """Keep to the arms that look best by forced samples alone, within half the ``slack``, and of
-    these take the best by all samples; the subclasses say when to force, and how to estimate.
+    these take the best by all samples; a rule adds when to force, and how to estimate.
     """
+
+    needs_sets = True
 
     def __init__(
         self,
@@ -82,56 +85,54 @@ class PerArm(ABC):
         forced_penalty: float,
         penalty: float,
     ) -> None:
-        self.ledger = Ledger(dimension)
-        self.dimension = self.ledger.dimension
+        self.dimension = as_count(dimension, "dimension")
         self.arms = None if arms is None else as_arms(arms, self.dimension)
         self.slack = as_number(slack, "slack", 0.0)
         self.forced_penalty = as_number(forced_penalty, "forced_penalty", SMALLEST)
         self.penalty = as_number(penalty, "penalty", SMALLEST)
-        self.memory = Known()
 
-    __repr__ = as_called
+    @property
+    def takes_exclusions(self) -> bool:
+        """Whether actions may be excluded: stacked arms are known by their rows."""
+        return self.arms is not None
 
-    @abstractmethod
-    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
-        """Choose one of the actions (K, d) on offer."""
+    def start(self) -> Known:
+        return Known()
 
-    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
-        """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        known = list(self.memory.arms)
+    def learn(self, mind: Known, past: Past, outcomes: Sequence[Outcome]) -> Known:
+        known = list(mind.arms)
         fresh: dict[int, bool] = {}  # arms with new samples, and whether some were forced
-        for settled, value in self.ledger.settle(decision, reward):
-            arm = int(self._arms_of(settled.menu)[settled.index])
+        for one in outcomes:
+            assert one.menu is not None  # a rule that needs action sets gets them
+            arm = int(self._arms_of(one.menu)[one.place])
             known += [self._unknown() for _ in range(len(known), arm + 1)]
-            forced = self._was_forced(settled, arm)
+            forced = self._was_forced(mind, one.round, arm, self._count(one.menu))
             fresh[arm] = fresh.get(arm, False) or forced
-            known[arm] = self._with(known[arm], settled, value, arm, forced)
+            known[arm] = self._with(known[arm], one, one.menu, arm, forced)
         for arm, forced in fresh.items():
-            known[arm] = self._refitted(known[arm], forced)
-        waiting = self.ledger.pending
-        explored = tuple(turn for turn in self.memory.explored if turn in waiting)
-        self.memory = Known(tuple(known), explored)
+            known[arm] = self._refitted(known[arm], forced, past.evidence.rounds)
+        explored = tuple(turn for turn in mind.explored if turn in past.pending)
+        return Known(tuple(known), explored)
 
     def _unknown(self) -> Arm:
         size = 0 if self.arms is None else self.dimension // self.arms
         nothing = Stack() if self.arms is None else Evidence.empty(size)
         return Arm(*(Sampled(nothing, np.zeros(size)) for _ in range(2)))
 
-    def _with(self, arm: Arm, settled: Decision, reward: float, number: int, forced: bool) -> Arm:
+    def _with(self, arm: Arm, one: Outcome, menu: Menu, number: int, forced: bool) -> Arm:
         """An arm after one more reward, its estimates as they were."""
 
         def noted(sampled: Sampled) -> Sampled:
             past = sampled.past
             if isinstance(past, Stack):
-                past = Stack((*past.menus, settled.menu), (*past.rewards, reward))
+                past = Stack((*past.menus, menu), (*past.rewards, one.reward))
             else:
-                past = past.note(self._block(settled.action, number), reward)
+                past = past.note(self._block(one.action, number), one.reward)
             return sampled._replace(past=past)
 
         return Arm(noted(arm.forced) if forced else arm.forced, noted(arm.whole))
 
-    def _refitted(self, arm: Arm, forced: bool) -> Arm:
-        t = self.ledger.evidence.rounds
+    def _refitted(self, arm: Arm, forced: bool, t: float) -> Arm:
         size = self.dimension
         if isinstance(arm.whole.past, Stack):
             size *= max(len(menu.actions) for menu in arm.whole.past.menus)
@@ -148,11 +149,11 @@ class PerArm(ABC):
         theta = self._regress(gram, moment, sampled.rounds, penalty, start)
         return sampled._replace(theta=theta)
 
-    def _preferred(self, menu: Menu) -> Floats:  # (K,)
+    def _preferred(self, mind: Known, menu: Menu) -> Floats:  # (K,)
         """The law of the choice when nothing is forced."""
         arms = self._arms_of(menu)
-        rough = self._scores(menu, arms, [arm.forced for arm in self.memory.arms])
-        fine = self._scores(menu, arms, [arm.whole for arm in self.memory.arms])
+        rough = self._scores(menu, arms, [arm.forced for arm in mind.arms])
+        fine = self._scores(menu, arms, [arm.whole for arm in mind.arms])
         fine[rough < rough.max() - 0.5 * self.slack] = -np.inf
         return greedy(fine).masses
 
@@ -183,24 +184,26 @@ class PerArm(ABC):
     def _count(self, menu: Menu) -> int:
         return len(menu.actions) if self.arms is None else self.arms
 
-    @abstractmethod
-    def _was_forced(self, decision: Decision, arm: int) -> bool:
-        """Whether a decision was made without regard to what was known."""
+    def _was_forced(self, mind: Known, turn: int, arm: int, count: int) -> bool:
+        """Whether an arm was played in a round without regard to what was known."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _regress(
         self, gram: Products, moment: Floats, rounds: float, penalty: float, start: Floats
     ) -> Floats:
         """The estimate (p,) of an arm's parameter."""
+        raise NotImplementedError
 
 
-class LassoBandit(PerArm):
+class LassoBanditRule(PerArmRule):
     """The lasso bandit (Bastani & Bayati 2020): forced samples at times fixed in advance.
 
     Arm i of K (from 0) is forced in the q rounds after ``(2^m - 1) K q + q i``, m = 0, 1, ..., with
     q = ``forced``. The penalty on all samples is ``penalty * sqrt((log t + log p) / t)`` for
     regressions on p features.
     """
+
+    learns_from_others = False
 
     def __init__(
         self,
@@ -217,22 +220,15 @@ class LassoBandit(PerArm):
         )
         self.forced = as_count(forced, "forced")
 
-    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
-        """Choose one of the actions (K, d) on offer."""
-        menu = self.ledger.offer(actions, rng)
-        law = self._law(menu)
-        index = law.draw(rng.random())
-        return self.ledger.enter(menu, index, law.probability(index))
-
-    def _law(self, menu: Menu) -> Spread:
-        due = forced_arm(self.ledger.decisions + 1, self._count(menu), self.forced)
+    def law(self, mind: Known, past: Past, menu: Menu) -> Plan:
+        due = forced_arm(past.decisions + 1, self._count(menu), self.forced)
         is_due: Bools = self._arms_of(menu) == due
         if due is not None and is_due.any():
-            return Spread(is_due / is_due.sum())
-        return Spread(self._preferred(menu))
+            return Plan(Spread(is_due / is_due.sum()))
+        return Plan(Spread(self._preferred(mind, menu)))
 
-    def _was_forced(self, decision: Decision, arm: int) -> bool:
-        return arm == forced_arm(decision.round, self._count(decision.menu), self.forced)
+    def _was_forced(self, mind: Known, turn: int, arm: int, count: int) -> bool:
+        return arm == forced_arm(turn, count, self.forced)
 
     def _regress(
         self, gram: Products, moment: Floats, rounds: float, penalty: float, start: Floats
@@ -240,7 +236,7 @@ class LassoBandit(PerArm):
         return weighted_lasso(gram, moment, np.full(len(moment), rounds * penalty), start)
 
 
-class MCPBandit(PerArm):
+class MCPBanditRule(PerArmRule):
     """The MCP bandit (Wang, Wei, Yao 2018): any action with probability ``t0 / t``, and the minimax
     concave penalty in place of the lasso's.
 
@@ -265,27 +261,30 @@ class MCPBandit(PerArm):
         self.chance = as_number(chance, "chance", 0.0)
         self.concavity = as_number(concavity, "concavity", SMALLEST)
 
-    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
-        """Choose one of the actions (K, d) on offer."""
-        menu = self.ledger.offer(actions, rng)
-        count, turn = len(menu.actions), self.ledger.decisions + 1
-        share = min(1.0, self.chance * self._count(menu) / turn)
-        preferred = self._preferred(menu)
-        law = Spread(share / count + (1.0 - share) * preferred)
-        is_random = rng.random() < share
-        drawn_from = Spread(np.full(count, 1.0 / count)) if is_random else Spread(preferred)
-        index = drawn_from.draw(rng.random())
-        if is_random:
-            self.memory = self.memory._replace(explored=(*self.memory.explored, turn))
-        return self.ledger.enter(menu, index, law.probability(index))
+    def law(self, mind: Known, past: Past, menu: Menu) -> Plan:
+        count = len(menu.actions)
+        share = min(1.0, self.chance * self._count(menu) / (past.decisions + 1))
+        random = np.full(count, share / count)
+        law = Floored(Spread(self._preferred(mind, menu)), random)
+        return Plan(law, notes=law)
 
-    def _was_forced(self, decision: Decision, arm: int) -> bool:
-        return decision.round in self.memory.explored
+    def chosen(self, mind: Known, plan: Plan, decision: Decision, uniform: float | None) -> Known:
+        is_random = uniform is None or plan.notes.left(uniform) is None
+        if not is_random:
+            return mind
+        return mind._replace(explored=(*mind.explored, decision.round))
+
+    def _was_forced(self, mind: Known, turn: int, arm: int, count: int) -> bool:
+        return turn in mind.explored
 
     def _regress(
         self, gram: Products, moment: Floats, rounds: float, penalty: float, start: Floats
     ) -> Floats:
         return two_step_mcp(gram, moment, rounds, penalty, self.concavity, start)
+
+
+LassoBandit = Family(LassoBanditRule)
+MCPBandit = Family(MCPBanditRule)
 
 
 def forced_arm(turn: int, arms: int, samples: int) -> int | None:

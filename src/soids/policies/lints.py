@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from soids.arrays import SMALLEST, as_count, as_number
 from soids.information import Mixture
-from soids.policies.posterior import Outlook, PosteriorPolicy, obey
+from soids.policies.policy import Family
+from soids.policies.posterior_rule import Outlook, PosteriorRule, follow_draw
 from soids.posteriors import Gaussian
 from soids.posteriors.gaussian import as_support
 
@@ -29,14 +30,15 @@ def gaussian(
     )
 
 
-class LinTS(PosteriorPolicy):
+class LinTSRule(PosteriorRule):
     """Linear Thompson sampling: independent Gaussian coefficients, all of which may matter.
 
-    What is not told is estimated: the ``variance`` of coefficients by empirical Bayes, the
+    What is not given is estimated: the ``variance`` of coefficients by empirical Bayes, the
     ``noise`` along with it.
     """
 
     optimistic = False
+    bounded_ratios = (2,)
 
     def __init__(
         self,
@@ -51,16 +53,17 @@ class LinTS(PosteriorPolicy):
         self.noise, self.variance = noise, variance
 
     def _mixture(self, outlook: Outlook) -> Mixture:
-        return obey(outlook)
+        return follow_draw(outlook)
 
 
-class OracleThompson(PosteriorPolicy):
-    """Thompson sampling that was told which features matter: the price of not knowing them.
+class OracleThompsonRule(PosteriorRule):
+    """Thompson sampling that knows which features matter: a lower bound for all that do not.
 
     ``support`` lists the columns of the actions that matter; the rest is as for ``LinTS``.
     """
 
     optimistic = False
+    bounded_ratios = (2,)
 
     def __init__(
         self,
@@ -77,4 +80,8 @@ class OracleThompson(PosteriorPolicy):
         self.noise, self.variance = noise, variance
 
     def _mixture(self, outlook: Outlook) -> Mixture:
-        return obey(outlook)
+        return follow_draw(outlook)
+
+
+LinTS = Family(LinTSRule)
+OracleThompson = Family(OracleThompsonRule)

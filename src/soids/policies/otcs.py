@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from soids.arrays import SMALLEST, as_count, as_number, as_share
-from soids.evidence import Evidence
-from soids.policies.confidence import Bounds
-from soids.policies.ledger import Ledger, as_called
-from soids.policies.policy import Decision
-from soids.posteriors import Gaussian, Langevin, Subset
+from soids.evidence import Evidence, Menu
+from soids.information import TwoPoint
+from soids.policies.ellipsoid_rule import Bounds
+from soids.policies.past import Outcome, Past
+from soids.policies.policy import Family, Plan, Rule
+from soids.posteriors import Posterior, Subset
 from soids.regression.conversion import (
     admissible_power,
     aps_width,
@@ -36,13 +37,13 @@ FOR_SUBSET = ("aps2012", "clerico")  # widths that are refused beside another pr
 
 
 class Converted(NamedTuple):
-    """What OTCS has learned beyond its ledger."""
+    """What OTCS has learned beyond the evidence."""
 
     foresight: Foresight
     predictions: Evidence  # each round's prediction in place of its reward
 
 
-class OTCS:
+class OTCSRule(Rule[Converted]):
     """Optimism over the confidence set of an online forecaster (Abbasi-Yadkori et al. 2012).
 
     ``radius`` bounds the parameter's l1 norm and ``norm`` its l2 norm (the radius, if not given).
@@ -62,7 +63,8 @@ class OTCS:
 
     All but the first are derived for the subset prior. ``"rescaled"`` and ``"unit_ball"`` accept
     another one, and are not guaranteed to hold then; the others refuse it. ``factor`` multiplies
-    a width, to see how much depends on its constants; below 1 there is no guarantee.
+    a width, to see how much depends on its constants; below 1 there is no guarantee. Every
+    guarantee requires that each reward comes before the next choice.
     """
 
     def __init__(
@@ -84,8 +86,7 @@ class OTCS:
         particles: int = 100,
         sweeps: int = 2,
     ) -> None:
-        self.ledger = Ledger(dimension)
-        self.dimension = self.ledger.dimension
+        self.dimension = as_count(dimension, "dimension")
         self.sparsity = as_count(sparsity, "sparsity", 1, self.dimension)
         self.radius = as_number(radius, "radius", 0.0, strict=True)
         self.noise = as_number(noise, "noise", SMALLEST)
@@ -108,62 +109,58 @@ class OTCS:
         self.posterior = posterior
         self.particles, self.sweeps = particles, sweeps
         self.forecaster = self._forecaster()
-        self.predictions = Evidence.empty(self.dimension)
 
-    __repr__ = as_called
+    def start(self) -> Converted:
+        nothing = Evidence.empty(self.dimension)
+        return Converted(Foresight(nothing), nothing)
 
-    @property
-    def memory(self) -> Converted:
-        """All that was learned beyond the ledger."""
-        return Converted(self.forecaster.memory, self.predictions)
-
-    @memory.setter
-    def memory(self, memory: Converted) -> None:
-        self.forecaster.memory, self.predictions = memory
-
-    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
-        """Choose one of the actions (K, d) on offer."""
-        menu = self.ledger.offer(actions, rng)
+    def check(self, past: Past, menu: Menu) -> None:
         if self.width != "likelihood_ratio" and menu.largest > self.feature_bound:
             raise ValueError(
                 f"actions must have features of at most feature_bound = {self.feature_bound:g} in "
                 f"size, got {menu.largest:g}"
             )
-        if self.width == "aps2012" and self.ledger.decisions == self.horizon:
+        if self.width == "aps2012" and past.decisions == self.horizon:
             warnings.warn(
                 f"the horizon of {self.horizon} rounds is over: from here on the set of aps2012 is "
                 "not guaranteed to hold the parameter",
                 RuntimeWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        self.forecaster.think(rng)
-        bounds = Bounds.on(self.ellipsoid(), menu)
+
+    def think(
+        self, mind: Converted, past: Past, menu: Menu | None, rng: np.random.Generator
+    ) -> Converted:
+        return mind._replace(foresight=self.forecaster.updated(mind.foresight, rng))
+
+    def law(self, mind: Converted, past: Past, menu: Menu) -> Plan:
+        bounds = Bounds.on(self.ellipsoid(mind), menu)
         index = int(bounds.upper.argmax())
-        return self.ledger.enter(menu, index, 1.0, bounds.info(index, self.noise))
+        info = bounds.info(index, self.noise)
+        return Plan(TwoPoint(index, index, 0.0, info.ratio), info)
 
-    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
-        """Learn from the reward of a decision, or of a list of them, in any order, at any time.
+    def learn(self, mind: Converted, past: Past, outcomes: Sequence[Outcome]) -> Converted:
+        foresight, predictions = mind
+        for one in outcomes:
+            prediction = float(one.action @ foresight.mean())
+            predictions = predictions.note(one.action, prediction)
+            foresight = foresight.noted(one.action, one.reward)
+        return Converted(foresight, predictions)
 
-        The guarantee of the set requires that each reward comes before the next choice.
-        """
-        for settled, value in self.ledger.settle(decision, reward):
-            prediction = self.forecaster.predict(settled.action)
-            self.predictions = self.predictions.note(settled.action, prediction)
-            self.forecaster.note(settled.action, value)
-
-    def ellipsoid(self) -> Ellipsoid:
+    def ellipsoid(self, mind: Converted) -> Ellipsoid:
         """Where the parameter may be, given all choices so far."""
+        foresight, predictions = mind
         budget = self.ridge * self._largest_norm() ** 2
         formula = WIDTHS[self.width]
         if formula is None:
-            seen = self.forecaster.memory.believed or Evidence.empty(self.dimension)
-            unlikely = math.log(1.0 / self.delta) - self.forecaster.log_evidence()
+            seen = foresight.believed or Evidence.empty(self.dimension)
+            unlikely = math.log(1.0 / self.delta) - self.forecaster.log_evidence_of(foresight)
             return around_predictions(seen, self.ridge, budget + 2.0 * self.noise**2 * unlikely)
         width = self.factor * formula(
-            self.predictions.rounds, self.dimension, self.sparsity, self.reach(), self.power(),
+            predictions.rounds, self.dimension, self.sparsity, self.reach(), self.power(),
             self.delta,
         )  # fmt: skip
-        return around_predictions(self.predictions, self.ridge, budget + self.unit() ** 2 * width)
+        return around_predictions(predictions, self.ridge, budget + self.unit() ** 2 * width)
 
     def unit(self) -> float:
         """The unit of rewards in the width, which the forecaster takes for the noise."""
@@ -245,13 +242,16 @@ class OTCS:
             )
         if self.width != "likelihood_ratio":
             return
-        if isinstance(model, Gaussian | Langevin):
+        if isinstance(model, Posterior) and not model.estimates_evidence:
             raise ValueError(
                 "posterior must estimate its evidence for the width likelihood_ratio, as 'subset' "
                 f"and 'relaxed' do, got {self.posterior!r}"
             )
-        if getattr(model, "heeds_radius", False) and model.radius is None:
+        if isinstance(model, Posterior) and model.in_ball and model.radius is None:
             raise ValueError(
                 "posterior must have a radius for the width likelihood_ratio, got "
                 f"{self.posterior!r}: a prior that is fitted to the rewards has no evidence"
             )
+
+
+OTCS = Family(OTCSRule)

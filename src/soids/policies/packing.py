@@ -1,40 +1,41 @@
-"""Records as JSON and named arrays, and back; what is shared is written once and stays shared."""
+"""Records as JSON and named arrays, and back; what is shared is written once and stays shared.
 
+A record is a named tuple or a frozen dataclass that is defined inside `soids`, by whose qualified
+name it is found again.
+"""
+
+import importlib
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from soids.arrays import Floats
-from soids.evidence import Evidence, Menu
-from soids.gram import Gram
-from soids.information import Spread, TwoPoint
-from soids.policies.committing import Explored, Phase, Sample
-from soids.policies.greedy_lasso import Estimate
-from soids.policies.otcs import Converted
-from soids.policies.per_arm import Arm, Known, Sampled, Stack
-from soids.policies.policy import Decision, Information
-from soids.policies.posterior import Memory
-from soids.policies.variational import MeanFieldDraws
-from soids.posteriors import POSTERIORS
-from soids.posteriors.arms import Arms
-from soids.posteriors.cloud import Cloud
-from soids.posteriors.gaussian import Draws
-from soids.posteriors.langevin import Chains
-from soids.posteriors.prior import Noise, Prior, Span
-from soids.posteriors.target import Target
-from soids.regression.forecaster import Foresight
-from soids.regression.spike_slab_vb import MeanField
+from soids.evidence import Menu
 
-RECORDS: dict[str, Any] = {
-    record.__name__: record
-    for record in (
-        Menu, Gram, Evidence, Information, Decision, Memory, TwoPoint, Spread, Converted, Explored,
-        Sample, Phase,
-        Foresight, Cloud, Arms, Target, Prior, Span, Noise, Draws, Chains, *POSTERIORS.values(),
-        Estimate, Known, Arm, Sampled, Stack, MeanField, MeanFieldDraws,
+
+def name_of(record: type) -> str:
+    """The name that a record is found by."""
+    return f"{record.__module__}:{record.__qualname__}"
+
+
+def record_called(name: str) -> Any:
+    """The record of this name."""
+    module, _, qualified = name.partition(":")
+    if module.split(".")[0] == "soids":
+        found: Any = getattr(importlib.import_module(module), qualified, None)
+        if is_record(found) and name_of(found) == name:
+            return found
+    raise ValueError(f"there is no record {name!r}")
+
+
+def is_record(kind: Any) -> bool:
+    """Whether this is one of our records."""
+    return (
+        isinstance(kind, type)
+        and kind.__module__.split(".")[0] == "soids"
+        and (is_dataclass(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields")))
     )
-}  # fmt: skip
 
 
 class Packer:
@@ -58,7 +59,7 @@ class Packer:
             name = f"array.{len(self.arrays)}"
             self.arrays[name] = value
             return self._remember(value, {"array": name})
-        if RECORDS.get(type(value).__name__) is type(value):
+        if is_record(type(value)):
             return self._pack_record(value)
         if type(value) is tuple:
             return {"tuple": [self.pack(item) for item in value]}
@@ -71,7 +72,7 @@ class Packer:
         if isinstance(record, Menu):
             self._remember(record.columns, {"columns": self.records})
         self.records += 1
-        return {"record": type(record).__name__, "fields": packed}
+        return {"record": name_of(type(record)), "fields": packed}
 
     def _remember(self, value: Any, reference: dict[str, Any]) -> dict[str, Any]:
         self.held.append(value)
@@ -100,7 +101,7 @@ class Unpacker:
         if kind == "tuple":
             return tuple(self.unpack(item) for item in content)
         unpacked = {name: self.unpack(item) for name, item in dict(rest)["fields"].items()}
-        record = RECORDS[content](**unpacked)
+        record = record_called(content)(**unpacked)
         if isinstance(record, Menu):
             record.actions.flags.writeable = False
         self.records.append(record)

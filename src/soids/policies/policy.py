@@ -1,57 +1,313 @@
-"""The two verbs of a policy, and the record that travels between them."""
+"""A policy: a rule that says how to choose, inside the one shell that all rules share.
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+A rule is its settings and a few functions without side effects. What it has learned beyond the
+evidence is its mind, an immutable value of its own making. The policy holds the mind and the past,
+offers the verbs that users call, and draws the actions.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, final
 
 import numpy as np
 
-from soids.arrays import Floats
-from soids.evidence import Menu
+from soids.arrays import Floats, Ints, as_count, as_generator, as_number, as_table, is_immutable
+from soids.evidence import SETS, Evidence, Menu
+from soids.information import Mixture
+from soids.policies.decision import SILENT, Decision, Information, Offered
+from soids.policies.explanation import Explanation
+from soids.policies.floor import Floored, as_floor, with_floor
+from soids.policies.past import Outcome, Past
+from soids.policies.pending import Waiting
+
+Mind = TypeVar("Mind")
 
 
-class Information(NamedTuple):
-    """What a choice was expected to cost and to teach, under the policy's own belief.
+class Plan(NamedTuple):
+    """The answer of a rule: its law over the actions on offer, and what it expects of it."""
 
-    Policies with a confidence set say what it may cost at most; those without belief say NaN.
-    Regret is in units of reward, gain in nats, the ratio in units of the noise.
+    mixture: Mixture
+    info: Information = SILENT
+    notes: Any = None  # what the rule computed on the way and wants back when an action is drawn
+
+
+class Rule(Generic[Mind]):
+    """All that tells one policy from another.
+
+    ``law`` is all that a rule must have. The other methods have defaults for rules that keep
+    nothing beyond the evidence. None of them changes the rule or its arguments.
     """
 
-    regret: float
-    gain: float
-    ratio: float
-    rate: float  # learning rate of the optimistic posterior
-    effective: float = math.nan  # with a budget: different, equally weighted particles it rests on
-    behind: float = 0.0  # with a budget: sweeps that these are owed
-
-
-SILENT = Information(math.nan, math.nan, math.nan, 0.0)  # of a policy that forms no belief
-
-
-@dataclass(frozen=True, eq=False)
-class Decision:
-    """One choice, with all that is needed to learn from its reward, whenever that comes."""
-
-    index: int
-    probability: float  # of this index, under the distribution it was drawn from
-    round: int  # the policy's own count of its choices, from 1
-    info: Information
-    menu: Menu = field(repr=False)
+    dimension: int
+    sets: int = SETS  # number of action sets that the evidence remembers
+    discount: float = 1.0  # weight of a round after one more
+    learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
+    needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set
 
     @property
-    def action(self) -> Floats:  # (d,)
-        """The action itself."""
-        chosen: Floats = self.menu.actions[self.index]
-        return chosen
+    def name(self) -> str:
+        """What error messages and checkpoints call the policy."""
+        return type(self).__name__.removesuffix("Rule")
+
+    @property
+    def takes_exclusions(self) -> bool:
+        """Whether actions may be excluded; not if a rule knows them by their place in the list."""
+        return True
+
+    def start(self) -> Mind:
+        """The mind before the first round."""
+        return None  # type: ignore[return-value]
+
+    def check(self, past: Past, menu: Menu) -> None:
+        """Refuse, or warn of, an action set."""
+
+    def think(self, mind: Mind, past: Past, menu: Menu | None, rng: np.random.Generator) -> Mind:
+        """Bring the mind up to the evidence: the only random step, and the only costly one.
+
+        There is no action set if none was on offer yet.
+        """
+        return mind
+
+    def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
+        """The distribution over the actions on offer; deterministic."""
+        raise NotImplementedError(f"{type(self).__name__} must have a method law")
+
+    def chosen(self, mind: Mind, plan: Plan, decision: Decision, uniform: float | None) -> Mind:
+        """The mind after a choice, drawn by a uniform number, or by none if the floor drew it."""
+        return mind
+
+    def learn(self, mind: Mind, past: Past, outcomes: Sequence[Outcome]) -> Mind:
+        """The mind after rewards, beside the evidence, which holds them already."""
+        return mind
+
+    def inclusion(self, mind: Mind) -> Floats:  # (d,)
+        """The probability that each feature matters."""
+        raise ValueError(f"{self.name} forms no belief about features: SOIDS and Thompson do")
+
+    def explain(self, mind: Mind, decision: Decision, names: Sequence[str] | None) -> Explanation:
+        """Why an action was chosen."""
+        raise ValueError(f"{self.name} forms no belief to explain a choice by: SOIDS does")
 
 
-class Policy(Protocol):
-    """Whoever can choose and learn.
+class State(NamedTuple):
+    """All that a policy has learned; a value, so that a copy is an assignment."""
 
-    Others may choose a bare index; they are told of rewards with what they chose.
+    mind: Any
+    past: Past
+    has_thought: bool = False  # whether the rule ever brought its mind up to the evidence
+
+
+@final
+class Policy:
+    """Choose among actions, learn from rewards: the verbs of every policy.
+
+    ``SOIDS(...)`` and the others build one. ``state`` is immutable; to try something and undo it,
+    keep the old one and assign it again. With a ``floor`` every action on offer has at least its
+    share of that probability: ``floor=0.02`` is two percent in all.
     """
 
-    def choose(self, actions: Floats, rng: np.random.Generator) -> Decision: ...
+    def __init__(self, rule: Rule[Any], *, floor: float = 0.0) -> None:
+        self.rule = rule
+        self.floor = as_floor(floor)
+        self.state = State(rule.start(), Past.empty(rule.dimension, rule.sets))
+        self._shown: tuple[object, Menu] | None = None  # actions that can never change, their menu
 
-    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None: ...
+    def __repr__(self) -> str:
+        settings = [f"{name}={value!r}" for name, value in settings_of(self.rule).items()]
+        floor = [f"floor={self.floor!r}"] if self.floor else []
+        return f"{self.rule.name}({', '.join(settings + floor)})"
+
+    @property
+    def dimension(self) -> int:
+        """The number of features of an action."""
+        return self.rule.dimension
+
+    @property
+    def evidence(self) -> Evidence:
+        """The sums of all rewards so far."""
+        return self.state.past.evidence
+
+    @property
+    def pending(self) -> list[Waiting]:
+        """The decisions that wait for their reward, oldest first; each can be observed."""
+        return list(self.state.past.pending)
+
+    def choose(
+        self,
+        actions: object,
+        rng: np.random.Generator,
+        *,
+        floor: float | Floats | None = None,
+        excluded: Sequence[int] | Ints = (),
+    ) -> Decision:
+        """Choose one of the actions (K, d) on offer that are not ``excluded`` (by their indices).
+
+        ``floor`` is a probability in all, spread evenly, or the least probability of each action.
+        """
+        as_generator(rng)
+        offered = self._offer(actions, excluded)
+        self.rule.check(self.state.past, offered.menu)
+        mind = self.rule.think(self.state.mind, self.state.past, offered.menu, rng)
+        return self._drawn(mind, offered, rng.random(), floor)
+
+    def decide(
+        self,
+        actions: object,
+        uniform: float,
+        *,
+        floor: float | Floats | None = None,
+        excluded: Sequence[int] | Ints = (),
+    ) -> Decision:
+        """Choose as ``choose`` does, by the last beliefs, with a given number in [0, 1).
+
+        Rewards since the last ``refresh`` or ``choose`` are not thought of yet.
+        """
+        uniform = as_number(uniform, "uniform", 0.0)
+        if uniform >= 1.0:
+            raise ValueError(f"uniform must lie in [0, 1), got {uniform!r}")
+        offered = self._offer(actions, excluded)
+        self.rule.check(self.state.past, offered.menu)
+        mind = self.state.mind if self.state.has_thought else self._mind_for(offered.menu)
+        return self._drawn(mind, offered, uniform, floor)
+
+    def law(
+        self,
+        actions: object,
+        *,
+        floor: float | Floats | None = None,
+        excluded: Sequence[int] | Ints = (),
+    ) -> Floats:  # (K,)
+        """The exact distribution of the next choice; it leaves no trace.
+
+        Where rewards have come since the last ``refresh`` or ``choose``, beliefs are formed for
+        this answer alone, from random numbers of its own.
+        """
+        offered = self._offer(actions, excluded)
+        self.rule.check(self.state.past, offered.menu)
+        plan = self.rule.law(self._mind_for(offered.menu), self.state.past, offered.menu)
+        return offered.spread(self._guarded(plan.mixture, offered, floor))
+
+    def refresh(self, rng: np.random.Generator) -> None:
+        """Think about all rewards so far, ahead of the next choice, if there were actions yet."""
+        as_generator(rng)
+        past = self.state.past
+        if past.menu is None:
+            return
+        mind = self.rule.think(self.state.mind, past, past.menu, rng)
+        self.state = State(mind, past, True)
+
+    def observe(
+        self, decision: Decision | Waiting | Sequence[Decision | Waiting], reward: object
+    ) -> None:
+        """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
+        past, outcomes = self.state.past.settled(decision, reward, self.rule.discount)
+        self._learn(past, outcomes)
+
+    def learn(
+        self, actions: object, index: int, reward: float, *, probability: float = 1.0
+    ) -> None:
+        """Learn from a choice that someone else made, with the probability that they gave it."""
+        if not self.rule.learns_from_others:
+            raise ValueError(
+                f"{self.rule.name} cannot learn from choices that it did not make, as it tries "
+                "actions by a plan of its own"
+            )
+        offered = self._offer(actions, ())
+        index = as_count(index, "index", 0, offered.count - 1)
+        past = self.state.past.after(offered, index, probability, self.rule.needs_sets)
+        self._learn(*past.settled(past.pending[past.decisions], reward, self.rule.discount))
+
+    def forget(self, decision: Decision | Waiting | Sequence[Decision | Waiting]) -> None:
+        """Give up on the reward of a decision, or of a list of them: it will never come."""
+        self.state = self.state._replace(past=self.state.past.without(decision))
+
+    @property
+    def mind(self) -> Any:
+        """What the rule has learned, brought up to all rewards so far; asking leaves no trace."""
+        return self._mind_for(self.state.past.menu)
+
+    def inclusion(self) -> Floats:  # (d,)
+        """The probability that each feature matters, given all rewards so far."""
+        return self.rule.inclusion(self.mind)
+
+    def explain(self, decision: Decision, names: Sequence[str] | None = None) -> Explanation:
+        """Why this action: its expected regret and information gain, and the features behind it.
+
+        The beliefs are those of the choice if it was the last one, else those of now. With
+        ``names`` (d,) the sentence calls features by theirs.
+        """
+        self.state.past.check_own(decision)
+        is_last = decision.round == self.state.past.decisions
+        mind = self.state.mind if is_last and self.state.has_thought else self.mind
+        return self.rule.explain(mind, decision, names)
+
+    def _offer(self, actions: object, excluded: Sequence[int] | Ints) -> Offered:
+        """The actions on offer, checked; an action set that is known already is the same object."""
+        if len(excluded):
+            if not self.rule.takes_exclusions:
+                raise ValueError(
+                    f"excluded must be empty for {self.rule.name}, which knows arms by their place "
+                    f"in the list, got {excluded!r}"
+                )
+            table = as_table(actions, self.dimension)
+            return Offered.without(table, excluded, self.state.past.find)
+        if self._shown is None or actions is not self._shown[0]:
+            menu = self.state.past.find(as_table(actions, self.dimension))
+            self._shown = (actions, menu) if is_immutable(actions) else None
+            return Offered(menu)
+        return Offered(self._shown[1])
+
+    def _mind_for(self, menu: Menu | None) -> Any:
+        """The mind brought up to the evidence, aside, so that asking changes nothing."""
+        mind, past, _ = self.state
+        return self.rule.think(mind, past, menu, np.random.default_rng(past.decisions))
+
+    def _guarded(self, mixture: Mixture, offered: Offered, floor: float | Floats | None) -> Mixture:
+        return with_floor(mixture, self.floor if floor is None else as_floor(floor), offered)
+
+    def _drawn(
+        self, mind: Any, offered: Offered, uniform: float, floor: float | Floats | None
+    ) -> Decision:
+        """Draw an action by the law of a mind, and remember that."""
+        past = self.state.past
+        plan = self.rule.law(mind, past, offered.menu)
+        mixture = self._guarded(plan.mixture, offered, floor)
+        place = mixture.draw(uniform)
+        index, probability = offered.index(place), mixture.probability(place)
+        past = past.after(offered, index, probability, self.rule.needs_sets)
+        decision = Decision(index, probability, past.decisions, plan.info, offered, mixture)
+        left: float | None = uniform
+        if mixture is not plan.mixture and isinstance(mixture, Floored):
+            left = mixture.left(uniform)
+        self.state = State(self.rule.chosen(mind, plan, decision, left), past, True)
+        return decision
+
+    def _learn(self, past: Past, outcomes: Sequence[Outcome]) -> None:
+        mind, _, has_thought = self.state
+        self.state = State(self.rule.learn(mind, past, outcomes), past, has_thought)
+
+
+class Family:
+    """A constructor of policies: ``SOIDS(dimension)`` is the policy that follows ``SOIDSRule``.
+
+    It takes the settings of the rule and a ``floor``.
+    """
+
+    def __init__(self, rule: Callable[..., Rule[Any]]) -> None:
+        self.rule = rule
+        self.__doc__ = rule.__doc__
+        settings = inspect.signature(rule)
+        floor = inspect.Parameter("floor", inspect.Parameter.KEYWORD_ONLY, default=0.0)
+        parameters = [*settings.parameters.values(), floor]
+        self.__signature__ = settings.replace(parameters=parameters, return_annotation=Policy)
+
+    def __call__(self, *args: Any, floor: float = 0.0, **settings: Any) -> Policy:
+        return Policy(self.rule(*args, **settings), floor=floor)
+
+    def __repr__(self) -> str:
+        return self.rule.__name__.removesuffix("Rule")
+
+
+def settings_of(rule: Rule[Any]) -> dict[str, Any]:
+    """The arguments that build a rule anew; each is kept under its own name."""
+    return {name: getattr(rule, name) for name in inspect.signature(type(rule)).parameters}

@@ -1,27 +1,42 @@
 """Recover the support once, then eliminate actions phase by phase on that support alone."""
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Bools, Floats, Ints, as_number, as_share
+from soids.arrays import SMALLEST, Bools, Floats, Ints, as_count, as_number, as_share
 from soids.designs import Design, optimal_design, popart_design
 from soids.evidence import Evidence, Menu
-from soids.information import Mixture, Spread, greedy
-from soids.policies.committing import (
-    Committing,
-    Phase,
-    Plan,
+from soids.information import Spread, greedy
+from soids.policies.decision import Decision
+from soids.policies.explore_then_commit import (
+    Explored,
+    ExploreThenCommit,
     Sample,
-    check_length,
-    drawn,
+    Theory,
     planned,
-    shortest,
 )
+from soids.policies.past import Outcome, Past
+from soids.policies.policy import Family, Plan
+from soids.policies.popart import check_length, drawn, shortest
 from soids.regression.popart import warm_popart
 
 
-class PopArtElimination(Committing):
+class Phase(NamedTuple):
+    """One phase of elimination."""
+
+    number: int
+    support: Ints  # features it takes to matter
+    alive: Bools  # (K,)  actions that may still be best
+    left: Ints  # (K,)  how often each is yet to be played
+    first: int  # its first round
+    due: int  # how many rounds it takes
+    evidence: Evidence  # of these rounds alone
+
+
+class PopArtEliminationRule(ExploreThenCommit):
     """Restricted phase elimination (Jang, Zhang, Jun 2022) on the support that Warm-PopArt finds.
 
     Needs the least size of a coefficient that matters, ``signal``, to know how long to explore, or
@@ -43,7 +58,7 @@ class PopArtElimination(Committing):
         noise: float = 1.0,
         delta: float = 0.05,
     ) -> None:
-        super().__init__(dimension)
+        self.dimension = as_count(dimension, "dimension")
         self.exploration, self.horizon, self.sparsity = exploration, horizon, sparsity
         self.reward_bound = as_number(reward_bound, "reward_bound", 0.0, strict=True)
         self.signal = None if signal is None else as_number(signal, "signal", 0.0, strict=True)
@@ -57,7 +72,7 @@ class PopArtElimination(Committing):
     def _design(self, menu: Menu) -> Design:
         return popart_design(menu.actions)
 
-    def _theory(self, menu: Menu, plan: Plan) -> float:
+    def _theory(self, menu: Menu, plan: Theory) -> float:
         """Rounds after which the pilot errs by less than the noise, and coefficients by less than
         half the signal.
 
@@ -79,30 +94,42 @@ class PopArtElimination(Committing):
         found = drawn(samples, self.dimension)
         return warm_popart(found, self.reward_bound, self.noise, 0.5 * self.delta)
 
-    def _committed(self, menu: Menu) -> Mixture:
-        if self.memory.samples and not menu.same(self.memory.samples[0].menu):
+    def _committed(self, mind: Explored, past: Past, menu: Menu) -> Plan:
+        if mind.samples and not menu.same(mind.samples[0].menu):
             raise ValueError(
                 "actions must be the same in every round for phase elimination, these are others: "
-                "PopArt bears changing actions"
+                "PopArt accepts changing actions"
             )
-        support = np.flatnonzero(self.theta())
+        support = np.flatnonzero(self.theta(mind))
         rows = menu.actions[:, support]
         if not rows.any():
-            return greedy(np.zeros(len(rows)))
-        phase = self.memory.phase
+            return Plan(greedy(np.zeros(len(rows))))
+        phase, turn = mind.phase, past.decisions + 1
         if phase is None or not np.array_equal(phase.support, support):
-            phase = self._phase(1, support, np.ones(len(rows), dtype=bool), rows)
+            phase = self._phase(1, support, np.ones(len(rows), dtype=bool), rows, turn)
         while phase.evidence.rounds == phase.due:
             alive = phase.alive & self._is_close(phase, rows)
-            phase = self._phase(phase.number + 1, support, alive, rows)
-        self.memory = self.memory._replace(phase=phase)
+            phase = self._phase(phase.number + 1, support, alive, rows, turn)
         if not phase.left.any():  # all is played, and some rewards are yet to come
-            return greedy(phase.alive.astype(np.float64))
+            return Plan(greedy(phase.alive.astype(np.float64)), notes=phase)
         one = np.arange(len(rows)) == phase.left.argmax()
-        self.memory = self.memory._replace(phase=phase._replace(left=phase.left - one))
-        return Spread(one.astype(np.float64))
+        phase = phase._replace(left=phase.left - one)
+        return Plan(Spread(one.astype(np.float64)), notes=phase)
 
-    def _phase(self, number: int, support: Ints, alive: Bools, rows: Floats) -> Phase:
+    def chosen(
+        self, mind: Explored, plan: Plan, decision: Decision, uniform: float | None
+    ) -> Explored:
+        mind = super().chosen(mind, plan, decision, uniform)
+        return mind if plan.notes is None else mind._replace(phase=plan.notes)
+
+    def learn(self, mind: Explored, past: Past, outcomes: Sequence[Outcome]) -> Explored:
+        mind, phase = super().learn(mind, past, outcomes), mind.phase
+        for one in outcomes:
+            if phase is not None and 0 <= one.round - phase.first < phase.due:
+                phase = phase._replace(evidence=phase.evidence.note(one.action, one.reward))
+        return mind._replace(phase=phase)
+
+    def _phase(self, number: int, support: Ints, alive: Bools, rows: Floats, turn: int) -> Phase:
         """The phase in which those alive are told apart to half the accuracy of the last one."""
         weights, variance = essential(rows[alive])
         certainty = math.log(4.0 * len(rows) * number * (number + 1) / self.delta)
@@ -110,8 +137,7 @@ class PopArtElimination(Committing):
         left = np.zeros(len(rows), dtype=np.int64)
         left[alive] = np.ceil(2.0 * variance * ratio**2 * certainty * weights)
         nothing = Evidence.empty(self.dimension)
-        first = self.ledger.decisions + 1
-        return Phase(number, support, alive, left, first, int(left.sum()), nothing)
+        return Phase(number, support, alive, left, turn, int(left.sum()), nothing)
 
     def _is_close(self, phase: Phase, rows: Floats) -> Bools:
         """Whose reward, as a phase found it, is near enough to that of the best alive."""
@@ -123,6 +149,9 @@ class PopArtElimination(Committing):
     def _accuracy(self, number: int) -> float:
         """How well rewards are known after a phase."""
         return self.reward_bound * 2.0**-number
+
+
+PopArtElimination = Family(PopArtEliminationRule)
 
 
 def essential(rows: Floats) -> tuple[Floats, float]:

@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -17,39 +16,38 @@ from soids.information import (
     information_ratio,
     minimise_contextual_ratio,
     minimise_ratio,
-    obedient,
+    probability_matching,
 )
 from soids.policies.appraisal import GAINS, Appraiser
+from soids.policies.awaited import Awaited, awaited
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
+from soids.policies.decision import Decision, Information
 from soids.policies.explanation import Explanation, explain
-from soids.policies.ledger import Ledger, as_called
-from soids.policies.policy import Decision, Information
+from soids.policies.past import Past
+from soids.policies.policy import Plan, Rule
 from soids.posteriors import (
-    POSTERIORS,
     Belief,
-    Gaussian,
-    Langevin,
+    Posterior,
     Tuning,
     as_posterior,
 )
-from soids.posteriors.cloud import Cloud
+from soids.posteriors.particle_system import ParticleSystem
 from soids.rates import Progress, Rate, as_rate
 from soids.spelling import meant
 
-TOLD = ("sparsity", "radius", "noise")
-OWN: tuple[type[Any], ...] = tuple(POSTERIORS.values())
+KNOWABLE = ("sparsity", "radius", "noise")
 
 
-class Memory(NamedTuple):
-    """What a policy holds beyond its ledger."""
+class Mind(NamedTuple):
+    """What a rule with a posterior has learned beyond the evidence."""
 
-    belief: Belief | None = None  # as of the last choice
-    believed: Evidence | None = None  # the evidence it stands for
-    rate: float = 0.0  # and the learning rate
-    ratios: float = 0.0  # sum of the 2-ratios of the policies played
+    belief: Belief | None = None  # as of the last thought
+    believed: Evidence | None = None  # the evidence that it stands for
+    rate: float = 0.0  # and its learning rate
+    ratios: float = 0.0  # sum of the 2-ratios of the laws that were played
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
-    recent: tuple[Menu, ...] = ()  # the last contexts over which the ratio is averaged
-    played: Mixture | None = None  # the distribution over actions of the last choice
+    recent: tuple[Menu, ...] = ()  # the last contexts, over which the ratio is averaged
+    awaited: Awaited | None = None  # what the belief expects of rewards under way
 
 
 def warn_of_uneven(actions: Floats) -> None:
@@ -65,9 +63,9 @@ def warn_of_uneven(actions: Floats) -> None:
     if largest.max() > 10.0 * largest.min() and squares.max() > 100.0 * squares.min():
         warnings.warn(
             "features differ more than ten times in size: rescale them to comparable sizes, or "
-            "tell the radius",
+            "give the radius",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=5,
         )
 
 
@@ -75,15 +73,17 @@ class Outlook(NamedTuple):
     """What a belief holds of the actions on offer."""
 
     menu: Menu
+    belief: Belief
     rewards: Floats  # (M, K)
     weights: Floats  # (M,)
     regret: Floats  # (K,)
     gain: Floats  # (K,)
     noise: float
+    past: Past
     elsewhere: Callable[[], tuple[tuple[Floats, Floats], ...]]  # the two in other contexts
 
 
-def inquire(outlook: Outlook) -> Mixture:
+def least_ratio(outlook: Outlook) -> Mixture:
     """Pay the least regret per unit of information, here or on average over contexts."""
     others = outlook.elsewhere()
     if not others:
@@ -92,12 +92,12 @@ def inquire(outlook: Outlook) -> Mixture:
     return minimise_contextual_ratio(regrets, gains)
 
 
-def obey(outlook: Outlook) -> Mixture:
+def follow_draw(outlook: Outlook) -> Mixture:
     """Follow one sampled parameter."""
-    return Spread(obedient(outlook.rewards, outlook.weights, outlook.menu.actions))
+    return Spread(probability_matching(outlook.rewards, outlook.weights, outlook.menu.actions))
 
 
-class PosteriorPolicy(ABC):
+class PosteriorRule(Rule[Mind]):
     """Choose by a posterior over the parameter; the subclasses only set its two choices.
 
     ``sparsity``, ``radius`` (of an l1 ball that holds the parameter) and ``noise`` (standard
@@ -115,6 +115,7 @@ class PosteriorPolicy(ABC):
     optimistic: ClassVar[bool]
     proven: ClassVar[tuple[str, ...]] = ()  # the rates for which a theorem covers the policy
     default_gain: ClassVar[str] = "full"
+    bounded_ratios: ClassVar[tuple[int, ...]] = ()  # powers whose ratio Lemma IR_bound bounds
 
     def __init__(
         self,
@@ -151,7 +152,7 @@ class PosteriorPolicy(ABC):
         self.budget_ms = None
         if budget_ms is not None:
             self.budget_ms = as_number(budget_ms, "budget_ms", 0.0, strict=True)
-            if isinstance(self.model, Gaussian | Langevin):
+            if isinstance(self.model, Posterior) and not self.model.takes_budget:
                 raise ValueError(
                     f"budget_ms must be left out for {type(self.model).__name__}, which has no "
                     f"moves to put off, got {budget_ms!r}"
@@ -167,114 +168,108 @@ class PosteriorPolicy(ABC):
         if action_bound is not None:
             self.action_bound = as_number(action_bound, "action_bound", 0.0, strict=True)
         check_coverage(self)
-        self.ledger = Ledger(self.dimension, self.sets, self.discount)
-        self.memory = Memory()
-
-    __repr__ = as_called
 
     def _default_rate(self) -> str:
         if not self.optimistic:
             return "zero"
-        # A radius that is told holds optimism back; without one, less is better (docs/defaults.md).
-        radius = self._told("radius")
+        # A radius that is given limits optimism; without one, less is better (docs/defaults.md).
+        radius = self.given("radius")
         bounded = radius is not None and radius < math.inf
-        heeded = not isinstance(self.model, OWN) or self.model.heeds_radius
-        return "balanced" if bounded and heeded else "cautious"
+        has_effect = not isinstance(self.model, Posterior) or self.model.in_ball
+        return "balanced" if bounded and has_effect else "cautious"
 
-    def _told(self, name: str) -> Any:
+    def given(self, name: str) -> Any:
         """A setting as the posterior was told it; None is to be learned."""
-        return getattr(self.model if isinstance(self.model, OWN) else self, name)
+        return getattr(self.model if isinstance(self.model, Posterior) else self, name)
 
     def _find_model(self) -> Any:
-        told = {name: getattr(self, name) for name in TOLD}
-        return as_posterior(self.posterior, self.dimension, **told)
+        known = {name: getattr(self, name) for name in KNOWABLE}
+        return as_posterior(self.posterior, self.dimension, **known)
 
-    def choose(self, actions: object, rng: np.random.Generator) -> Decision:
-        """Choose one of the actions (K, d) on offer."""
-        menu = self.ledger.offer(actions, rng)
+    def start(self) -> Mind:
+        return Mind()
+
+    def check(self, past: Past, menu: Menu) -> None:
         if self.action_bound is not None:
-            check_fixed(menu, self.ledger.menu, self.action_bound)
-        elif menu is not self.ledger.menu:
+            check_fixed(menu, past.menu, self.action_bound)
+        elif menu is not past.menu:
             warn_of_large(self, menu)
-        if self._told("radius") is None and menu is not self.ledger.menu:
+        if self.given("radius") is None and menu is not past.menu:
             warn_of_uneven(menu.actions)
-        rate = self._learning_rate(menu)
-        belief = self._update(rate, rng)
-        appraiser = Appraiser.of(belief, GAINS[self.gain], self.ledger.pending.values())
-        rewards, unit, old = belief.rewards_on(menu), appraiser.noise, self.memory
-        regret, gain = appraiser.appraise(rewards)
-        elsewhere = partial(appraiser.elsewhere, old.recent)
+
+    def think(self, mind: Mind, past: Past, menu: Menu | None, rng: np.random.Generator) -> Mind:
+        evidence = past.evidence
+        if mind.belief is not None and mind.believed is evidence:
+            return mind
+        rate = self._learning_rate(mind, evidence, menu)
+        if mind.belief is None:
+            given = self.given("noise")
+            noise = 1.0 if given is None else given
+        else:
+            noise = mind.belief.noise()
+        seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
+        tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds)
+        belief = self.model.update(mind.belief, evidence, tuning, rng)
+        return Mind(belief, evidence, rate, mind.ratios, mind.root_ratios, mind.recent)
+
+    def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
+        belief = formed(mind)
+        rewards = belief.rewards_on(menu)
+        under_way = awaited(mind.awaited, belief, past.pending, menu, rewards)
+        directions, resolved = (None, None)
+        if under_way is not None:
+            directions, resolved = under_way.directions, under_way.resolved
+        appraiser = Appraiser.of(belief, GAINS[self.gain], directions)
+        regret, gain = appraiser.appraise(rewards, resolved=resolved)
+        unit = appraiser.noise
+        elsewhere = partial(appraiser.elsewhere, mind.recent)
         mixture = self._mixture(
-            Outlook(menu, rewards, appraiser.weights, regret, gain, unit, elsewhere)
+            Outlook(menu, belief, rewards, appraiser.weights, regret, gain, unit, past, elsewhere)
         )
-        index = mixture.draw(rng.random())
         paid, learned = mixture.mean(regret), mixture.mean(gain) / unit**2
-        ratio, cubed = (information_ratio(paid / unit, learned, power) for power in (2, 3))
-        self.memory = Memory(
-            belief, self.ledger.evidence, rate,
-            old.ratios + (ratio if learned > 0.0 else 0.0),  # no gain at all has no finite ratio
-            old.root_ratios + (math.sqrt(cubed) if learned > 0.0 else 0.0),
-            (*old.recent, menu)[1 - self.contexts :] if self.contexts > 1 else (),
-            mixture,
-        )  # fmt: skip
-        info = Information(paid, learned, ratio, rate)
-        if self.budget_ms is not None and isinstance(belief, Cloud):
+        info = Information(paid, learned, information_ratio(paid / unit, learned), mind.rate)
+        if self.budget_ms is not None and isinstance(belief, ParticleSystem):
             info = info._replace(effective=belief.effective_size(), behind=belief.behind())
-        return self.ledger.enter(menu, index, mixture.probability(index), info)
+        return Plan(mixture, info, under_way)
 
-    def observe(self, decision: Decision | Sequence[Decision], reward: object) -> None:
-        """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        self.ledger.settle(decision, reward)
+    def chosen(self, mind: Mind, plan: Plan, decision: Decision, uniform: float | None) -> Mind:
+        regret, gain, ratio = plan.info[:3]
+        belief, believed, rate, ratios, root_ratios, recent, _ = mind
+        if gain > 0.0:  # no gain at all has no finite ratio
+            cubed = information_ratio(regret / formed(mind).noise(), gain, 3.0)
+            ratios, root_ratios = ratios + ratio, root_ratios + math.sqrt(cubed)
+        if self.contexts > 1:
+            recent = (*recent, decision.menu)[1 - self.contexts :]
+        return Mind(belief, believed, rate, ratios, root_ratios, recent, plan.notes)
 
-    def inclusion(self) -> Floats:  # (d,)
-        """The probability that each feature matters, given all rewards so far."""
-        return self._current_belief().particles().inclusion()
+    def inclusion(self, mind: Mind) -> Floats:  # (d,)
+        return formed(mind).particles().inclusion()
 
-    def explain(self, decision: Decision, names: Sequence[str] | None = None) -> Explanation:
-        """Why this action: its expected cost and lesson, and the features that speak for it.
+    def explain(self, mind: Mind, decision: Decision, names: Sequence[str] | None) -> Explanation:
+        return explain(decision, Appraiser.of(formed(mind), GAINS[self.gain]), names)
 
-        With ``names`` (d,) the sentence calls features by theirs.
-        """
-        self.ledger.check_own(decision)
-        belief = self.memory.belief
-        if belief is None or decision.round != self.ledger.decisions:
-            belief = self._current_belief()
-        return explain(decision, Appraiser.of(belief, GAINS[self.gain], ()), names)
-
-    @abstractmethod
     def _mixture(self, outlook: Outlook) -> Mixture:
         """The distribution over actions to draw from."""
+        raise NotImplementedError(f"{type(self).__name__} must have a method _mixture")
 
-    def _learning_rate(self, menu: Menu) -> float:
+    def _learning_rate(self, mind: Mind, evidence: Evidence, menu: Menu | None) -> float:
+        actions = np.zeros((1, self.dimension)) if menu is None else menu.actions
         progress = Progress(
-            self.ledger.evidence.rounds, self.dimension, self._sparsity(),
-            self.memory.ratios, self.memory.root_ratios, menu.actions, self.action_bound,
+            evidence.rounds, self.dimension, self.known_sparsity(mind.belief), mind.ratios,
+            mind.root_ratios, actions, self.action_bound,
         )  # fmt: skip
         return as_number(self._rate(progress), "rate", 0.0)
 
-    def _sparsity(self) -> float:
-        """The sparsity as told, or as believed."""
-        sparsity, belief = self._told("sparsity"), self.memory.belief
+    def known_sparsity(self, belief: Belief | None) -> float:
+        """The sparsity as given, or as believed."""
+        sparsity = self.given("sparsity")
         if sparsity is not None:
             return float(sparsity)
         return 1.0 if belief is None else max(1.0, float(belief.particles().inclusion().sum()))
 
-    def _update(self, rate: float, rng: np.random.Generator) -> Belief:
-        memory, evidence = self.memory, self.ledger.evidence
-        if memory.belief is None:
-            told = self._told("noise")
-            noise = 1.0 if told is None else told
-        elif memory.believed is evidence and memory.rate == rate:
-            return memory.belief
-        else:
-            noise = memory.belief.noise()
-        seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
-        tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds)
-        updated: Belief = self.model.update(memory.belief, evidence, tuning, rng)
-        return updated
 
-    def _current_belief(self) -> Belief:
-        """The belief for all evidence so far; drawn aside, so that asking changes nothing."""
-        menu = self.ledger.menu or Menu(np.zeros((1, self.dimension)))
-        aside = np.random.default_rng(self.ledger.decisions)
-        return self._update(self._learning_rate(menu), aside)
+def formed(mind: Mind) -> Belief:
+    """The belief of a mind that has thought."""
+    if mind.belief is None:
+        raise ValueError("beliefs must be formed before a law is asked for: refresh the policy")
+    return mind.belief

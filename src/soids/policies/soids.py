@@ -6,32 +6,30 @@
 | minimise the information ratio | SparseIDS       | SOIDS                |
 """
 
-from typing import Self
-
 from soids.arrays import as_count, as_flag, as_number
 from soids.information import Mixture
 from soids.policies.coverage import ETA, RICH, THEOREM2, THEOREM3
-from soids.policies.posterior import Outlook, PosteriorPolicy, inquire, obey
+from soids.policies.policy import Family, Policy
+from soids.policies.posterior_rule import Outlook, PosteriorRule, follow_draw, least_ratio
 from soids.theory import reward_unit
 
 STEPS = 25  # Langevin steps in a round; the paper gives no number
 
 
-class Optimistic(PosteriorPolicy):
-    """The two algorithms with an optimistic posterior, with the settings of the paper by name."""
+class Optimistic(Family):
+    """The constructors of the two algorithms with an optimistic posterior: the paper's by name."""
 
-    optimistic = True
+    rule: type[PosteriorRule]
 
-    @classmethod
     def paper(
-        cls,
+        self,
         dimension: int,
         sparsity: int,
         noise: float = 1.0,
         sampler: str = "exact",
         steps: int | None = None,
         adapts: bool = False,
-    ) -> Self:
+    ) -> Policy:
         """The settings of the paper's experiments: relaxed prior, eta 1/2, its own schedule.
 
         The prior is the paper's: each feature is Gaussian of ten times the noise variance with
@@ -55,20 +53,19 @@ class Optimistic(PosteriorPolicy):
             count = as_count(STEPS if steps is None else steps, "steps")
             posterior = f"langevin(steps = {count}, adapts = {str(adapts).lower()})"
             sweeps = 1
-        return cls(
+        return self(
             dimension, sparsity=sparsity, noise=noise, posterior=posterior, rate="experiment",
             eta=0.5, gain="full", sweeps=sweeps,
         )  # fmt: skip
 
-    @classmethod
     def theorem2(
-        cls,
+        self,
         dimension: int,
         sparsity: int,
         radius: float,
         noise: float,
         action_bound: float = 1.0,
-    ) -> Self:
+    ) -> Policy:
         """The algorithm of Theorem 2 (of FGTS, its data-rich half), in the units of your rewards.
 
         The true parameter has at most ``sparsity`` features that matter and an l1 norm of at most
@@ -79,45 +76,43 @@ class Optimistic(PosteriorPolicy):
         next choice, and particles stand for the exact posterior. Of FGTS only the data-rich half is
         proven, so its rate is that half's.
         """
-        return cls._covered(THEOREM2, dimension, sparsity, radius, noise, action_bound)
+        return self._covered(THEOREM2, dimension, sparsity, radius, noise, action_bound)
 
-    @classmethod
     def theorem3(
-        cls,
+        self,
         dimension: int,
         sparsity: int,
         radius: float,
         noise: float,
         action_bound: float = 1.0,
-    ) -> Self:
+    ) -> Policy:
         """The algorithm of Theorem 3 (of FGTS, its data-rich half), in the units of your rewards.
 
         All is as for ``theorem2``, but the rate follows the information ratios of what was played.
         """
-        return cls._covered(THEOREM3, dimension, sparsity, radius, noise, action_bound)
+        return self._covered(THEOREM3, dimension, sparsity, radius, noise, action_bound)
 
-    @classmethod
     def _covered(
-        cls,
+        self,
         rates: tuple[str, ...],
         dimension: int,
         sparsity: int,
         radius: float,
         noise: float,
         action_bound: float,
-    ) -> Self:
+    ) -> Policy:
         """The theorem's algorithm: its units are such that no mean reward exceeds one."""
         as_number(noise, "noise", 0.0, strict=True)
         as_number(action_bound, "action_bound", 0.0, strict=True)
         unit = reward_unit(radius, action_bound, noise)
-        rate = next(rate for rate in rates if rate in cls.proven)
-        return cls(
+        rate = next(rate for rate in rates if rate in self.rule.proven)
+        return self(
             dimension, sparsity=sparsity, radius=unit / action_bound, noise=unit,
             posterior="subset", rate=rate, eta=ETA, gain="full", action_bound=action_bound,
         )  # fmt: skip
 
 
-class SOIDS(Optimistic):
+class SOIDSRule(PosteriorRule):
     """Sparse Optimistic Information Directed Sampling: optimistic, least information ratio.
 
     >>> import numpy as np
@@ -130,35 +125,47 @@ class SOIDS(Optimistic):
     2
     """
 
+    optimistic = True
     proven = (*THEOREM2, *THEOREM3)
+    bounded_ratios = (2, 3)
 
     def _mixture(self, outlook: Outlook) -> Mixture:
-        return inquire(outlook)
+        return least_ratio(outlook)
 
 
-class FGTS(Optimistic):
+class FGTSRule(PosteriorRule):
     """Feel-Good Thompson Sampling (Zhang 2022): follow a draw from the optimistic posterior."""
 
+    optimistic = True
     proven = RICH  # its 3-ratio has no bound
+    bounded_ratios = (2,)
 
     def _mixture(self, outlook: Outlook) -> Mixture:
-        return obey(outlook)
+        return follow_draw(outlook)
 
 
-class SparseIDS(PosteriorPolicy):
+class SparseIDSRule(PosteriorRule):
     """Sparse IDS (Hao, Lattimore, Deng 2021): plain posterior, least information ratio."""
 
     optimistic = False
     default_gain = "conditional"
+    bounded_ratios = (2, 3)
 
     def _mixture(self, outlook: Outlook) -> Mixture:
-        return inquire(outlook)
+        return least_ratio(outlook)
 
 
-class Thompson(PosteriorPolicy):
+class ThompsonRule(PosteriorRule):
     """Thompson sampling: follow a draw from the plain posterior."""
 
     optimistic = False
+    bounded_ratios = (2,)
 
     def _mixture(self, outlook: Outlook) -> Mixture:
-        return obey(outlook)
+        return follow_draw(outlook)
+
+
+SOIDS = Optimistic(SOIDSRule)
+FGTS = Optimistic(FGTSRule)
+SparseIDS = Family(SparseIDSRule)
+Thompson = Family(ThompsonRule)

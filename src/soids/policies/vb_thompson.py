@@ -10,7 +10,8 @@ from soids.arrays import SMALLEST, Bools, Floats, as_count, as_number
 from soids.evidence import Evidence, Menu
 from soids.information import Mixture, Spread
 from soids.particles import Particles
-from soids.policies.posterior import Outlook, PosteriorPolicy, obey
+from soids.policies.policy import Family
+from soids.policies.posterior_rule import Outlook, PosteriorRule, follow_draw
 from soids.posteriors import Tuning
 from soids.regression.spike_slab_vb import MeanField, SlabPrior, cold_start, mean_field
 
@@ -96,7 +97,7 @@ class MeanFieldPosterior:
         return max(square, floor) / evidence.rounds
 
 
-class VBThompson(PosteriorPolicy):
+class VBThompsonRule(PosteriorRule):
     """Variational-Bayes Thompson sampling: obey a draw from a mean-field spike and slab.
 
     The slab is Laplace with rate ``slab``, the prior odds of a feature ``dimension**-complexity``.
@@ -129,6 +130,9 @@ class VBThompson(PosteriorPolicy):
         )
 
     def _mixture(self, outlook: Outlook) -> Mixture:
-        if self.ledger.decisions < self.uniform:
+        if outlook.past.decisions < self.uniform:
             return Spread(np.full(len(outlook.regret), 1.0 / len(outlook.regret)))
-        return obey(outlook)
+        return follow_draw(outlook)
+
+
+VBThompson = Family(VBThompsonRule)

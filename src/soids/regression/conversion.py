@@ -1,13 +1,14 @@
-"""From online predictions to confidence sets.
+"""Online-to-confidence-set conversion: a confidence set from online predictions.
 
-A forecaster that predicts almost as well as the true parameter must agree with it in most rounds.
-So the true parameter agrees with the predictions, which makes an ellipsoid.
+If a forecaster predicts almost as well as the true parameter, the two must agree in most rounds.
+So the true parameter lies in an ellipsoid around the forecaster's predictions.
 
 Notation, in units of the noise
     reach       B      bound on |<theta, a>|
     deviations  eps_t  noise of round t, 1-sub-Gaussian
-    price              -log of the average over the prior of exp(-eta sum_t (l_t(theta) - l_t)),
-                       with l_t the losses (y_t - <theta, a_t>)^2 / 2, against the true parameter's
+    eta                power of the likelihood in the exponential weights
+    mixture regret     -log of the prior average of exp(-eta sum_t (l_t(theta) - l_t)), with the
+                       losses l_t(theta) = (y_t - <theta, a_t>)^2 / 2, l_t at the true theta
 """
 
 import math
@@ -23,8 +24,8 @@ from soids.regression.ridge import Ellipsoid, ridge
 def around_predictions(seen: Evidence, penalty: float, budget: float) -> Ellipsoid:
     """All parameters with ``penalty |theta|^2 + sum (y_t - <theta, a_t>)^2 <= budget``.
 
-    ``seen`` holds the answers of the rounds, or the predictions made for them. If there is no such
-    parameter, an assumption is wrong: a warning says so, and the set is the least violation alone.
+    ``seen`` holds the rewards y_t, or the predictions made for them. If no parameter satisfies the
+    inequality, an assumption is wrong: the function warns and returns the minimiser alone.
     """
     centre, factor = ridge(seen, penalty)
     least = seen.energy - float(seen.moment @ centre)
@@ -40,8 +41,8 @@ def around_predictions(seen: Evidence, penalty: float, budget: float) -> Ellipso
 def admissible_power(reach: float) -> float:
     """The largest eta of at most 1/2 with ``eta (1 - eta) (2 B)^2 <= 1``.
 
-    Then exp(-eta (1 - eta) u^2 / 2) is concave over all differences u of rewards, which is what
-    the conversion of Clerico et al. needs.
+    Then exp(-eta (1 - eta) u^2 / 2) is concave over all differences u of rewards, as the conversion
+    of Clerico et al. requires.
 
     >>> admissible_power(1.0), round(admissible_power(10.0), 6)
     (0.5, 0.002506)
@@ -51,22 +52,24 @@ def admissible_power(reach: float) -> float:
 
 
 def exp_concave_power(reach: float, horizon: int, delta: float) -> float:
-    """The eta for which mean predictions of answers up to the horizon are as good as their mix.
+    """The eta for which squared loss is exp-concave up to the horizon, so that the mean prediction
+    is as good as the mixture.
 
-    Squared loss is exp-concave as long as answers differ from rewards by at most 1 / sqrt(eta);
-    noise exceeds its part of that with probability ``delta`` at most.
+    This needs rewards within 1 / sqrt(eta) of their means. The noise of some round exceeds its part
+    of that with probability ``delta`` at most.
     """
     return (2.0 * reach + math.sqrt(2.0 * math.log(2.0 * horizon / delta))) ** -2
 
 
-def price(
+def mixture_regret(
     rounds: float, dimension: int, sparsity: int, reach: float, eta: float, delta: float
 ) -> float:
-    """A bound on the price under the subset prior, at all times with probability ``1 - delta``.
+    """A bound on the mixture regret under the subset prior, which holds at all times with
+    probability ``1 - delta``.
 
     The comparator is the true parameter, of k features, shrunk by ``1 - c`` plus ``c`` times a
-    uniform point of the ball. Its prior mass costs ``k log(1 / c)``; the losses grow by at most
-    ``n (c B)^2`` and by a sum of ``c B eps_t``. The c of each k is the one with the least total.
+    uniform point of the ball. Its negative log prior mass contains ``k log(1 / c)``; its losses are
+    larger by at most ``n (c B)^2`` and a sum of ``c B eps_t``. Each k has its best c.
     """
     sizes = np.arange(1, sparsity + 1)
     log_supports = gammaln(dimension + 1) - gammaln(sizes + 1) - gammaln(dimension - sizes + 1)
@@ -81,23 +84,23 @@ def price(
 def clerico_width(
     rounds: float, dimension: int, sparsity: int, reach: float, eta: float, delta: float
 ) -> float:
-    """How far predictions can be from the true rewards, summed in square.
+    """Bound on the summed squared distance between predictions and true mean rewards.
 
     Clerico et al. (2025), Theorem 4.7 as we reconstruct it for the subset prior: with eta = 1/2,
-    eight times the sum of price and log(1 / delta). Valid for an admissible eta.
+    eight times the sum of mixture regret and log(1 / delta). Valid for an admissible eta.
     """
-    own = price(rounds, dimension, sparsity, reach, eta, 0.5 * delta)
-    return 2.0 / (eta * (1.0 - eta)) * (own + math.log(2.0 / delta))
+    regret = mixture_regret(rounds, dimension, sparsity, reach, eta, 0.5 * delta)
+    return 2.0 / (eta * (1.0 - eta)) * (regret + math.log(2.0 / delta))
 
 
 def aps_width(
     rounds: float, dimension: int, sparsity: int, reach: float, eta: float, delta: float
 ) -> float:
-    """The same by Abbasi-Yadkori, Pal, Szepesvari (2012), from the forecaster's regret.
+    """The same bound by Abbasi-Yadkori, Pal, Szepesvari (2012), from the forecaster's regret.
 
-    ``1 + 2 B_n + 32 log((sqrt(8) + sqrt(1 + B_n)) / delta)``, where B_n = 2 price / eta bounds the
-    regret of exponential weights in squared loss. Valid for an exp-concave eta.
+    It is ``1 + 2 B_n + 32 log((sqrt(8) + sqrt(1 + B_n)) / delta)``, where B_n, 2 / eta times the
+    mixture regret, bounds the forecaster's regret in squared loss. Valid for an exp-concave eta.
     """
-    regret = 2.0 / eta * price(rounds, dimension, sparsity, reach, eta, delta / 3.0)
+    regret = 2.0 / eta * mixture_regret(rounds, dimension, sparsity, reach, eta, delta / 3.0)
     inner = (math.sqrt(8.0) + math.sqrt(1.0 + regret)) * 3.0 / delta
     return 1.0 + 2.0 * regret + 32.0 * math.log(inner)

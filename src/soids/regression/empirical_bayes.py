@@ -1,4 +1,4 @@
-"""How large coefficients and noise are, by the likelihood of the rewards."""
+"""Empirical Bayes: variances of coefficients and noise by maximum marginal likelihood."""
 
 import math
 from functools import partial
@@ -7,18 +7,18 @@ import numpy as np
 
 from soids.evidence import Evidence
 
-CERTAIN = 1e12  # a guess worth so many rounds is knowledge
+CERTAIN = 1e12  # shape of the inverse gamma prior that stands for an infinite one
 FLAT = 2e-6  # of a gamma prior on the coefficients' precision, in units of rewards and actions
 TOLERANCE = 1e-6  # relative, of both variances
 STEPS = 1000
 
 
 def empirical_bayes(evidence: Evidence, shape: float, scale: float) -> tuple[float, float]:
-    """The variances of noise and of coefficients under which the rewards are most likely.
+    """The variances of noise and of coefficients that maximise the marginal likelihood.
 
-    The noise variance is inverse gamma a priori, or equal to ``scale`` if the shape is infinite.
-    MacKay's fixed point (as in scikit-learn's BayesianRidge) where the gram is diagonal, so that a
-    step is O(d).
+    The prior of the noise variance is inverse gamma; with an infinite shape the variance is
+    ``scale``. The method is MacKay's fixed point (as in scikit-learn's BayesianRidge) in the
+    eigenbasis of the gram, where a step takes O(d).
     """
     if shape == math.inf:
         shape, scale = CERTAIN, CERTAIN * scale

@@ -10,21 +10,32 @@ from soids.posteriors import Belief, Tuning, as_posterior
 
 
 class Foresight(NamedTuple):
-    """What a forecaster has seen, and what it makes of it."""
+    """The state of a forecaster."""
 
     evidence: Evidence
-    cloud: Belief | None = None
-    believed: Evidence | None = None  # the evidence that the cloud stands for
+    cloud: Belief | None = None  # the particles of its posterior
+    believed: Evidence | None = None  # the evidence of that posterior
+
+    def mean(self) -> Floats:  # (d,)
+        """The parameter that predictions are made with."""
+        if self.cloud is None:
+            return np.zeros(len(self.evidence.moment))  # the priors are symmetric
+        return self.cloud.particles().mean()
+
+    def noted(self, row: Floats, answer: float) -> "Foresight":
+        """With one more answer, which is not thought of yet."""
+        return self._replace(evidence=self.evidence.note(row, answer))
 
 
 class Forecaster:
-    """Predicts each answer before it is seen, almost as well as the best sparse parameter.
+    """Predicts each reward before it is seen, almost as well as the best sparse parameter.
 
-    The prediction is the mean of the prior times the likelihood to the power ``eta``, averaged over
-    particles. With the default, the subset prior, this is the sparse exponential-weights forecaster
-    of Gerchinovitz (2013) and Alquier & Lounici (2011). ``posterior`` is the name of another prior,
-    with settings in brackets if need be, or an object with an ``update`` method. Sparsity, radius
-    and noise are learned if they are not given; an object has its own.
+    The prediction is the posterior mean, estimated by particles; the posterior is the prior times
+    the likelihood to the power ``eta``. With the default, the subset prior, this is the sparse
+    exponential-weights forecaster of Gerchinovitz (2013) and Alquier & Lounici (2011).
+    ``posterior`` names another prior, with settings in brackets if needed, or is an object with an
+    ``update`` method, whose own settings then count. Sparsity, radius and noise are estimated
+    unless they are given.
 
     >>> forecaster, rng = Forecaster(50), np.random.default_rng(0)
     >>> for _ in range(40):
@@ -57,33 +68,32 @@ class Forecaster:
         self.memory = Foresight(Evidence.empty(self.dimension))
 
     def predict(self, features: object) -> float:
-        """The expected answer for features (d,)."""
+        """The expected reward for features (d,)."""
         return float(as_features(features, self.dimension) @ self.mean())
 
     def learn(self, features: object, answer: float, rng: np.random.Generator) -> None:
-        """Learn from one answer."""
+        """Learn from one reward."""
         row = as_features(features, self.dimension)
-        number = as_number(answer, "answer")
-        self.note(row, number)
-        self.think(as_generator(rng))
+        noted = self.memory.noted(row, as_number(answer, "answer"))
+        self.memory = self.updated(noted, as_generator(rng))
 
     def mean(self) -> Floats:  # (d,)
-        """The parameter that predictions are made with."""
-        if self.memory.cloud is None:
-            return np.zeros(self.dimension)  # the priors are symmetric
-        return self.memory.cloud.particles().mean()
+        """The posterior mean, which makes the predictions."""
+        return self.memory.mean()
 
     def log_evidence(self) -> float:
-        """Log of the average over the prior of ``exp(-eta |y - X theta|^2 / (2 noise^2))``.
+        """Estimates the log of the prior average of ``exp(-eta |y - X theta|^2 / (2 noise^2))``.
 
-        The posterior must be sampled by sequential Monte Carlo ("gaussian" and "langevin" are not),
-        which gives an estimate. Radius and noise must be given: a prior that is fitted to the
-        answers has no evidence.
+        The posterior must be sampled by sequential Monte Carlo ("gaussian" and "langevin" are not).
+        Radius and noise must be given, because a prior fitted to the rewards has no evidence.
         """
-        cloud = self.memory.cloud
-        if cloud is None:
+        return self.log_evidence_of(self.memory)
+
+    def log_evidence_of(self, foresight: Foresight) -> float:
+        """The log evidence of what was learned."""
+        if foresight.cloud is None:
             return 0.0
-        estimate = getattr(cloud, "log_evidence", None)
+        estimate = getattr(foresight.cloud, "log_evidence", None)
         if estimate is None:
             raise ValueError(
                 f"posterior must estimate its evidence, as 'subset' and 'relaxed' do, got "
@@ -91,13 +101,10 @@ class Forecaster:
             )
         return float(estimate())
 
-    def note(self, row: Floats, answer: float) -> None:
-        """Record an answer, from which ``think`` will learn."""
-        self.memory = self.memory._replace(evidence=self.memory.evidence.note(row, answer))
-
-    def think(self, rng: np.random.Generator) -> None:
-        """Update the cloud to all answers that were recorded."""
-        evidence, cloud, believed = self.memory
-        if believed is not evidence and evidence.rounds > 0:
-            cloud = self.model.update(cloud, evidence, self.tuning, rng)
-            self.memory = Foresight(evidence, cloud, evidence)
+    def updated(self, foresight: Foresight, rng: np.random.Generator) -> Foresight:
+        """The state with a posterior of all rewards that were noted."""
+        evidence, cloud, believed = foresight
+        if believed is evidence or evidence.rounds == 0:
+            return foresight
+        cloud = self.model.update(cloud, evidence, self.tuning, rng)
+        return Foresight(evidence, cloud, evidence)

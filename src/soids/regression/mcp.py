@@ -15,9 +15,9 @@ def two_step_mcp(
     start: Floats,
     tolerance: float = TOLERANCE,
 ) -> Floats:  # (d,)
-    """A lasso, and then one whose weights are the slopes of the penalty at the first estimate.
+    """A lasso, then a lasso whose weights are the slopes of the penalty at the first estimate.
 
-    The penalty's slope at b is ``max(0, penalty - |b| / concavity)``: large coefficients go free.
+    The slope at b is ``max(0, penalty - |b| / concavity)``: large coefficients are not penalised.
 
     >>> from soids.gram import Gram
     >>> gram, moment = Gram.of(np.eye(3)), np.array([3.0, 0.8, 0.4])

@@ -1,10 +1,10 @@
 """PopArt (Jang, Zhang, Jun 2022): each coefficient by a robust mean, small ones set to zero.
 
 Notation
-    moment   (d, d)  Q, the mean of a a' under the design that actions were drawn from
-    spreads  (n, d)  diagonal of Q^-1: how much the noise of a round moves each coefficient
-    reach            bound on |<theta - pilot, a>|
-    certainty        log(2 d / delta), the price of d two-sided bounds at once
+    Q          (d, d)  the mean of a a' under the design that actions were drawn from
+    variances  (n, d)  diagonal of Q^-1: variance of each coefficient, for noise of variance one
+    reach              bound on |<theta - pilot, a>|
+    certainty          log(2 d / delta), for d two-sided bounds at once
 """
 
 import math
@@ -16,36 +16,33 @@ from soids.arrays import Floats
 
 
 class Samples(NamedTuple):
-    """Rounds played by drawing from a design."""
+    """Rounds whose actions were drawn from a design."""
 
     actions: Floats  # (n, d)
     rewards: Floats  # (n,)
-    pulls: Floats  # (n, d)  Q^-1 a, of the design in force in each round
-    spreads: Floats  # (n, d)  likewise
+    pulls: Floats  # (n, d)  Q^-1 a, of the design of each round
+    variances: Floats  # (n, d)  likewise
 
-    def first(self, count: int) -> "Samples":
-        return Samples(*(column[:count] for column in self))
-
-    def after(self, count: int) -> "Samples":
-        return Samples(*(column[count:] for column in self))
+    def part(self, rounds: slice) -> "Samples":
+        return Samples(*(column[rounds] for column in self))
 
 
 def popart(
     samples: Samples, reach: float, noise: float, delta: float, pilot: Floats | None = None
 ) -> Floats:  # (d,)
-    """The parameter, with every coefficient zero that may be zero.
+    """The estimate of the parameter; coefficients below their thresholds are zero.
 
-    With probability 1 - delta each one is wrong by at most twice its threshold, and is zero if the
-    true one is.
+    With probability 1 - delta the error of each coefficient is at most twice its threshold, and
+    coefficients whose true value is zero are zero.
     """
     count, dimension = samples.actions.shape
     start = np.zeros(dimension) if pilot is None else pilot
     certainty = math.log(2.0 * dimension / delta)
     if count <= 2.0 * certainty:
         return np.zeros(dimension)
-    spread = samples.spreads.mean(axis=0)
-    threshold = thresholds(spread, count, reach, noise, delta)
-    variance = (reach**2 + noise**2) * spread
+    unit = samples.variances.mean(axis=0)
+    threshold = thresholds(unit, count, reach, noise, delta)
+    variance = (reach**2 + noise**2) * unit
     slack = 1.0 + 2.0 * certainty / (count - 2.0 * certainty)
     residuals = samples.rewards - samples.actions @ start
     robust = catoni(
@@ -56,29 +53,30 @@ def popart(
 
 
 def thresholds(
-    spread: Floats, rounds: int, reach: float, noise: float, delta: float
+    variances: Floats, rounds: int, reach: float, noise: float, delta: float
 ) -> Floats:  # (d,)
-    """How far each robust mean may be from its coefficient; infinite for too few rounds."""
-    certainty = math.log(2.0 * len(spread) / delta)
+    """Bounds on the errors of the robust means; infinite for too few rounds."""
+    certainty = math.log(2.0 * len(variances) / delta)
     if rounds <= 2.0 * certainty:
-        return np.full(len(spread), math.inf)
-    return np.sqrt(2.0 * (reach**2 + noise**2) * spread * certainty / (rounds - 2.0 * certainty))
+        return np.full(len(variances), math.inf)
+    scale = 2.0 * (reach**2 + noise**2)
+    return np.sqrt(scale * variances * certainty / (rounds - 2.0 * certainty))
 
 
 def warm_popart(samples: Samples, reach: float, noise: float, delta: float) -> Floats:  # (d,)
-    """PopArt on half of the rounds, then again from there on the other half, where errors are by
-    now no larger than the noise.
+    """PopArt on the first half of the rounds gives the pilot for PopArt on the second half, where
+    the pilot's errors in reward are at most the noise.
     """
     half = len(samples.rewards) // 2
-    pilot = popart(samples.first(half), reach, noise, 0.5 * delta)
-    return popart(samples.after(half), noise, noise, 0.5 * delta, pilot)
+    pilot = popart(samples.part(slice(half)), reach, noise, 0.5 * delta)
+    return popart(samples.part(slice(half, None)), noise, noise, 0.5 * delta, pilot)
 
 
 def catoni(values: Floats, scale: Floats) -> Floats:  # (d,)
     """Catoni's robust mean of each column of the values (n, d).
 
-    The root of ``sum psi(scale (value - root))``, psi growing like a logarithm; the sum falls in
-    the root, and changes sign between the least and the largest value.
+    It is the root of ``sum psi(scale (value - root))`` by bisection, where psi grows like a
+    logarithm. The sum falls with the root, so it changes sign between the least and largest value.
 
     >>> catoni(np.array([[0.0], [0.0], [0.0], [1000.0]]), np.array([1.0])).round(2).tolist()
     [11.52]
@@ -92,7 +90,7 @@ def catoni(values: Floats, scale: Floats) -> Floats:  # (d,)
 
 
 def influence(deviation: Floats) -> Floats:
-    """Catoni's psi: the identity near zero, a logarithm far out."""
+    """Catoni's psi: the identity near zero, a logarithm far from it."""
     size = np.abs(deviation)
     damped: Floats = np.sign(deviation) * np.log1p(size + 0.5 * size**2)
     return damped

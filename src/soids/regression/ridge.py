@@ -1,4 +1,4 @@
-"""Ridge regression, and the ellipsoids around it that hold the parameter.
+"""Ridge regression, and confidence ellipsoids around its estimate.
 
 Notation
     precision  (d, d)  penalty * I + sum of a a'       factor  its lower Cholesky factor
@@ -24,11 +24,12 @@ class Ellipsoid(NamedTuple):
     radius: float
 
     def holds(self, theta: Floats) -> bool:
-        """Whether a parameter lies inside."""
         return bool(np.linalg.norm(self.factor.T @ (theta - self.centre)) <= self.radius)
 
     def lengths(self, actions: Floats) -> Floats:  # (K,)
-        """How uncertain the reward of each action is: its reach is length times radius."""
+        """Norms of the actions in the inverse precision: the uncertainty of an action's reward is
+        its length times the radius.
+        """
         lengths = np.empty(len(actions))
         for first in range(0, len(actions), STRIP):
             solved = self.whitened(actions[first : first + STRIP])
@@ -42,7 +43,7 @@ class Ellipsoid(NamedTuple):
 
 
 def ridge(evidence: Evidence, penalty: float) -> tuple[Floats, Floats]:
-    """The ridge estimate (d,), and the factor (d, d) of its precision."""
+    """The ridge estimate (d,), and the Cholesky factor (d, d) of its precision."""
     precision = evidence.gram.copy()
     precision.flat[:: len(precision) + 1] += penalty
     factor, failed = dpotrf(precision, lower=1)
@@ -57,10 +58,11 @@ def ridge(evidence: Evidence, penalty: float) -> tuple[Floats, Floats]:
 def self_normalised_radius(
     factor: Floats, penalty: float, noise: float, norm: float, delta: float
 ) -> float:
-    """The radius at which the ellipsoid holds the parameter at all times, but for ``delta``.
+    """The radius at which the ellipsoid holds the parameter at all times, with probability
+    ``1 - delta``.
 
-    Theorem 2 of Abbasi-Yadkori, Pal, Szepesvari (2011): noise is sub-Gaussian, ``norm`` bounds the
-    parameter's l2 norm.
+    Theorem 2 of Abbasi-Yadkori, Pal, Szepesvari (2011): the noise is ``noise``-sub-Gaussian, and
+    ``norm`` bounds the parameter's l2 norm.
 
     >>> round(self_normalised_radius(np.eye(3), 1.0, noise=1.0, norm=2.0, delta=0.01), 4)
     5.0349

@@ -1,7 +1,7 @@
 """Mean-field spike and slab with a Laplace slab, as in the R package sparsevb (Ray & Szabo 2022).
 
-Under the approximation coefficients are independent: zero, or with the probability of inclusion
-Gaussian. The prior has zero or, with fixed odds, a Laplace law.
+Under the approximation the coefficients are independent: Gaussian with the probability of
+inclusion, else zero. Under the prior they are Laplace or zero, with fixed odds.
 """
 
 import math
@@ -11,10 +11,10 @@ import numpy as np
 
 from soids.arrays import Floats
 from soids.evidence import Evidence
-from soids.kernels.mean_field import CONSTANT, ascend, costs
+from soids.kernels.mean_field import Problem, ascend
 from soids.regression.weighted_lasso import weighted_lasso
 
-TOLERANCE = 1e-5  # of the entropy of an inclusion, as in sparsevb
+TOLERANCE = 1e-5  # change of an inclusion's entropy at which ascent ends, as in sparsevb
 SWEEPS = 1000
 
 
@@ -29,17 +29,17 @@ class MeanField(NamedTuple):
         return self.inclusion * self.means
 
     def variances(self) -> Floats:  # (d,)
-        """Of the coefficients, zero or not."""
+        """Variances of the coefficients under both cases together."""
         second = self.inclusion * (self.means**2 + self.deviations**2)
         variances: Floats = second - self.expected() ** 2
         return variances
 
 
 class SlabPrior(NamedTuple):
-    """What is believed before the first reward."""
+    """Independent coefficients: Laplace with fixed odds, or zero."""
 
-    slab: float  # rate of the Laplace law
-    odds: float  # log odds that a feature matters
+    slab: float  # rate of the Laplace distribution
+    odds: float  # log odds that a coefficient is not zero
 
 
 def mean_field(
@@ -51,18 +51,19 @@ def mean_field(
     tolerance: float = TOLERANCE,
     sweeps: int = SWEEPS,
 ) -> MeanField:
-    """The approximation nearest to the posterior, by coordinate ascent from ``start`` on.
+    """The mean-field approximation by coordinate ascent on the evidence lower bound.
 
-    Coordinates are updated in the order of their size at the start, as Ray & Szabo advise.
+    Coordinates are updated in the order of their size in ``start``, as Ray & Szabo advise.
     """
     order = np.argsort(-np.abs(start.means), kind="stable")
     fit = MeanField(*(np.array(part) for part in start))
-    ascend(evidence.gram, evidence.moment, noise**-2, *prior, order, *fit, tolerance, sweeps)
+    problem = Problem(evidence.gram, evidence.moment, noise**-2, *prior)
+    ascend(problem, order, fit, tolerance, sweeps)
     return fit
 
 
 def cold_start(evidence: Evidence, noise: float) -> MeanField:
-    """Where to begin if nothing is known: at the lasso, whose features are taken to matter."""
+    """A start from the lasso, whose features have inclusion one."""
     dimension, rounds = len(evidence.moment), max(evidence.rounds, 1)
     sizes = np.sqrt(evidence.played.diagonal)
     weights = noise * sizes * math.sqrt(2.0 * math.log(max(dimension, 2)))
@@ -71,20 +72,3 @@ def cold_start(evidence: Evidence, noise: float) -> MeanField:
     inclusion = np.where(found, 1.0, found.mean())
     deviations = noise / np.sqrt(evidence.played.diagonal + noise**2 / rounds)
     return MeanField(lasso, np.minimum(deviations, 1.0), inclusion)
-
-
-def evidence_bound(evidence: Evidence, noise: float, prior: SlabPrior, fit: MeanField) -> float:
-    """The lower bound on the log evidence that coordinate ascent raises, up to a constant."""
-    gram, moment = evidence.gram / noise**2, evidence.moment / noise**2
-    expected, share = fit.expected(), fit.inclusion
-    curvatures = np.diagonal(gram).copy()
-    paid = costs(fit.means, fit.deviations, -moment, curvatures, prior.slab)
-    slabs = prior.odds + CONSTANT + math.log(prior.slab) - paid
-    coins = entropy(share) + entropy(1.0 - share)
-    between = expected @ gram @ expected - curvatures @ expected**2
-    return float((share * slabs + coins).sum() - 0.5 * between)
-
-
-def entropy(share: Floats) -> Floats:
-    """``-p log p``, zero at zero."""
-    return np.where(share > 0.0, -share * np.log(np.where(share > 0.0, share, 1.0)), 0.0)

@@ -1,5 +1,5 @@
-"""The thresholded lasso of Ariu, Abe, Proutiere (2022): the lasso finds features, least squares
-their coefficients.
+"""The thresholded lasso of Ariu, Abe, Proutiere (2022): the lasso selects features, and least
+squares estimates their coefficients.
 """
 
 import math
@@ -11,7 +11,7 @@ from soids.evidence import Evidence
 
 
 def large(lasso: Floats, penalty: float) -> Ints:
-    """The features whose coefficients survive both thresholds.
+    """The features whose coefficients exceed both thresholds.
 
     >>> large(np.array([5.0, 9.0, -10.0, 0.5]), penalty=1.0).tolist()
     [1, 2]
@@ -23,7 +23,7 @@ def large(lasso: Floats, penalty: float) -> Ints:
 
 
 def least_squares_on(evidence: Evidence, features: Ints) -> Floats:  # (d,)
-    """Least squares as if only some of the features could matter."""
+    """Least squares on some features; the other coefficients are zero."""
     theta = np.zeros(len(evidence.moment))
     if features.size:
         square = evidence.played.rows(features)[:, features]

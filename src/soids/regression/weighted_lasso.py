@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from soids.arrays import Floats, Ints
-from soids.kernels.descent import descend
+from soids.kernels.coordinate_descent import descend
 
 TOLERANCE = 1e-5  # of the slopes, beside the largest weight
 SWEEPS = 20  # of coordinate descent, before a leap

@@ -1,4 +1,4 @@
-"""The call that builds what the theorems cover, for a user's own numbers."""
+"""The call that builds the policy of the theorems, in a user's own units."""
 
 from soids.theory.problem import reward_unit
 
@@ -13,9 +13,9 @@ def covered_call(
     theorem: int = 2,
     sparse: bool | None = None,
 ) -> str:
-    """The SOIDS that Theorem 2 or 3 covers, as Python.
+    """The call of SOIDS that Theorem 2 or 3 covers, as Python.
 
-    Where Definition 1 fails, ``sparse`` being False, that is the data-rich rate alone.
+    If Definition 1 fails (``sparse`` is False), the theorems cover the data-rich rate alone.
 
     >>> covered_call(100, 10, 10.0, 1.0, 1.0)
     'SOIDS.theorem2(100, 10, radius=10, noise=1, action_bound=1)'
@@ -24,7 +24,7 @@ def covered_call(
     """
     unit = reward_unit(radius, action_bound, noise)
     if sparse is not False:
-        level = noise if noise > 0.0 else unit  # a policy's noise is above zero
+        level = noise if noise > 0.0 else unit  # policies need a positive noise
         return (
             f"SOIDS.theorem{theorem}({dimension}, {sparsity}, radius={exact(radius)}, "
             f"noise={exact(level)}, action_bound={exact(action_bound)})"
@@ -37,7 +37,7 @@ def covered_call(
 
 
 def exact(number: float) -> str:
-    """A number with all its digits, whole ones without a point.
+    """A number with all its digits; whole numbers have no decimal point.
 
     >>> exact(10.0), exact(0.1)
     ('10', '0.1')

@@ -1,4 +1,4 @@
-"""From which round, or which horizon, on: where terms and rates cross, and bounds say something."""
+"""Horizons at which terms and rates cross, and from which bounds are below the trivial one."""
 
 import math
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def uncapped_from(dimension: int, sparsity: int, c_min: float | None = None) -> 
 
 
 def crossover(dimension: int, sparsity: int, c_min: float) -> float:
-    """The horizon at which Theorem 2's terms are equal: before it data are poor, after it rich.
+    """The horizon at which Theorem 2's terms are equal: data-poor before it, data-rich after it.
 
     Zero if data are rich from the first round on.
     """
@@ -45,7 +45,7 @@ def rate_crossover(dimension: int, sparsity: int, c_min: float) -> float:
 def meaningful_from(
     dimension: int, sparsity: int, c_min: float | None = None, gap: float = WIDEST_GAP
 ) -> int:
-    """The first horizon at which Theorem 2 says more than that no round costs more than ``gap``.
+    """The first horizon at which the bound of Theorem 2 is below the trivial one, ``gap`` a round.
 
     >>> meaningful_from(20, 2)
     248072
@@ -55,7 +55,7 @@ def meaningful_from(
 
 
 def rich_alone_from(dimension: int, sparsity: int, gap: float = WIDEST_GAP) -> int:
-    """The same for the data-rich rate alone, which needs no Definition 1.
+    """Like ``meaningful_from`` for the data-rich rate alone, which does not need Definition 1.
 
     >>> rich_alone_from(20, 2)
     52648
@@ -65,7 +65,7 @@ def rich_alone_from(dimension: int, sparsity: int, gap: float = WIDEST_GAP) -> i
 
 
 def first_below(bound: Callable[[int], float], gap: float) -> int:
-    """The first horizon at which a bound is below ``gap`` a round; its share of a round falls."""
+    """The first horizon at which a bound is below ``gap`` a round; bound over horizon must fall."""
     as_number(gap, "gap", 0.0, strict=True)
     high = 1
     while bound(high) >= gap * high:

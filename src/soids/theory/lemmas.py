@@ -1,4 +1,4 @@
-"""The lemmas of the paper that the theorems rest on, as numbers.
+"""The lemmas of the paper that the theorems rest on, as functions.
 
 Notation, as in the paper
     regret  surrogate regret of a distribution over actions
@@ -21,12 +21,12 @@ def square_ratio(dimension: int) -> float:
 
 
 def cubic_ratio(sparsity: int, c_min: float) -> float:
-    """Upper bound on the 3-ratio of SOIDS (Lemma IR_bound): twice that of its forerunner."""
+    """Upper bound on the 3-ratio of SOIDS (Lemma IR_bound): twice that of the mixture."""
     return minimiser_factor(3.0) * mixture_ratio(sparsity, c_min)
 
 
 def mixture_ratio(sparsity: int, c_min: float) -> float:
-    """Upper bound on the 3-ratio of `soids.information.exploring` (Lemma IR_bound)."""
+    """Upper bound on the 3-ratio of the paper's mixture of FGTS and design (Lemma IR_bound)."""
     require(sparsity, sparsity, c_min=c_min)
     return 27.0 * sparsity / c_min
 
@@ -47,7 +47,7 @@ def young_constant(power: float) -> float:
 
 
 def regret_by_ratio(gain: float, ratio: float, price: float, power: float = 2.0) -> float:
-    """Upper bound on surrogate regret, at any ``price`` of information (Lemma regret_GIR_bound).
+    """Upper bound on surrogate regret for any multiplier ``price`` (Lemma regret_GIR_bound).
 
     >>> regret_by_ratio(gain=1.0, ratio=4.0, price=1.0)  # regret 2, from 2**2 / 1
     2.0
@@ -60,11 +60,11 @@ def regret_by_ratio(gain: float, ratio: float, price: float, power: float = 2.0)
 
 
 def gap_factor(rates: object, gap: float) -> Floats:
-    """How often the surrogate regret of a round counts in Theorem 1, at most (Lemma gap_bound).
+    """Upper bound on the factor of a round's surrogate regret in Theorem 1 (Lemma gap_bound).
 
-    Of every parameter of the prior and every action, ``gap`` is an upper bound on the gap, in the
-    units of the theorem. The factor is the paper's 2 while ``2 rate gap <= 1.256``, and
-    ``(exp(x) - 1) / x`` at ``x = 2 rate gap`` beyond (docs/theory.md).
+    ``gap`` bounds the gap of every action under every parameter of the prior, in the units of the
+    theorem. The factor is the paper's 2 while ``2 rate gap <= 1.256``, and ``(exp(x) - 1) / x`` at
+    ``x = 2 rate gap`` beyond (docs/theory.md).
 
     >>> gap_factor([0.25, 0.3, 0.5], gap=2.0).round(4).tolist()
     [2.0, 2.0, 3.1945]
@@ -95,7 +95,7 @@ def prior_divergence(dimension: int, sparsity: int, width: float) -> float:
 
     The comparator is uniform on the parameters ``(1 - width) theta + width theta'`` with the
     support of theta. They lie within ``2 width`` of theta; the paper's Lemma
-    prior_comparator_bound says ``width`` (docs/theory.md).
+    prior_comparator_bound states ``width`` (docs/theory.md).
     """
     require(dimension, sparsity)
     as_number(width, "width", 0.0, strict=True)

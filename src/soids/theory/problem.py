@@ -1,4 +1,4 @@
-"""The problems that the theorems are about, and the units in which a user's problem is one."""
+"""The problems that the theorems cover, and the units in which a user's problem is one of them."""
 
 from soids.arrays import as_count, as_number
 
@@ -6,11 +6,11 @@ WIDEST_GAP = 2.0  # rewards lie in [-1, 1]
 
 
 def reward_unit(radius: float, size: float, noise: float) -> float:
-    """The number by which rewards are divided, and bounds multiplied, for the theorems to apply.
+    """The unit of rewards in which the theorems apply; bounds are multiplied by it.
 
-    With ``|theta|_1 <= radius``, actions of entries up to ``size`` and noise that is
-    ``noise``-sub-Gaussian, rewards over this unit and actions over their size are as assumed, and
-    C_min is that of the actions over their size.
+    With ``|theta|_1 <= radius``, entries of actions up to ``size`` and noise that is
+    ``noise``-sub-Gaussian, rewards over this unit and actions over ``size`` satisfy the
+    assumptions, and C_min is that of the actions over ``size``.
 
     >>> reward_unit(radius=10.0, size=1.0, noise=1.0)
     10.0
@@ -22,8 +22,8 @@ def reward_unit(radius: float, size: float, noise: float) -> float:
 
 
 def require(dimension: int, sparsity: int, horizon: int = 1, c_min: float | None = None) -> None:
-    """Refuse what is no problem of the kind, with a message that names the argument."""
-    as_number(as_count(dimension, "dimension"), "dimension")  # the latter for the upper limit
+    """Check the numbers of a problem; errors name the argument."""
+    as_number(as_count(dimension, "dimension"), "dimension")  # as_number for the upper limit
     as_count(sparsity, "sparsity", 1, dimension)
     as_number(as_count(horizon, "horizon"), "horizon")
     if c_min is not None and as_number(c_min, "c_min", 0.0, strict=True) > 1.0:

@@ -1,4 +1,4 @@
-"""Theorems 1 to 3 as functions that return numbers: see `soids.theory` for what they assume."""
+"""Theorems 1 to 3 as functions; `soids.theory` lists their assumptions."""
 
 import math
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from soids.theory.problem import require
 
 
 class Bound(NamedTuple):
-    """A bound on regret that holds in two regimes: the smaller term counts."""
+    """A bound on regret: the smaller of the terms for two regimes, plus a constant."""
 
     rich: float
     poor: float  # infinite without C_min
@@ -18,17 +18,15 @@ class Bound(NamedTuple):
 
     @property
     def value(self) -> float:
-        """The bound itself."""
         return min(self.rich, self.poor) + self.additive
 
     @property
     def regime(self) -> str:
-        """The regime whose term is the smaller one."""
         return "data-poor" if self.poor < self.rich else "data-rich"
 
 
 class Tally(NamedTuple):
-    """Theorem 1 on one history, term by term."""
+    """The terms of Theorem 1 on one history."""
 
     complexity: float  # over the last learning rate
     regret: float  # twice the surrogate regret of all rounds
@@ -37,7 +35,6 @@ class Tally(NamedTuple):
 
     @property
     def value(self) -> float:
-        """The bound itself."""
         return self.complexity + self.regret - self.gain + self.additive
 
 
@@ -52,10 +49,11 @@ def theorem1(
 ) -> Tally:
     """Theorem 1 for learning rates that do not depend on the history.
 
-    ``rates`` are ``lambda_0 .. lambda_{T-1}``, the others the surrogate gains and regrets of the
-    policies in rounds ``1 .. T``; the theorem takes the expectation of what this returns. Its proof
-    counts the surrogate regret twice only while ``2 rate gap <= 1.256``; with ``gap``, an upper
-    bound on the gaps of all parameters, rounds of larger rates count as often as `gap_factor` says.
+    ``rates`` are ``lambda_0 .. lambda_{T-1}``; ``gains`` and ``regrets`` are the surrogate gains
+    and regrets of the policies in rounds ``1 .. T``. The theorem bounds regret by the expectation
+    of this value. In its proof the factor 2 of the surrogate regret needs ``2 rate gap <= 1.256``;
+    with ``gap``, an upper bound on the gaps of all parameters, rounds with larger rates have the
+    factor of `gap_factor`.
 
     >>> round(theorem1(100, 10, [0.5, 0.1], [0.0, 0.0], [1.0, 1.0]).value, 3)  # C_2 / 0.1 + 4
     853.146
@@ -79,8 +77,8 @@ def theorem1_adaptive(
     """Theorem 1 for learning rates that depend on the history.
 
     ``rise`` is ``C_{1,T}``, a bound on ``1 / lambda_t - 1 / lambda_{t-1}`` known in advance, and
-    ``peak`` is ``C_{2,T}``, one on ``1 / lambda_{T-1}``. Larger bounds are as valid, and the proof
-    asks for a rise of at least 1. The rest is as for `theorem1`.
+    ``peak`` is ``C_{2,T}``, a bound on ``1 / lambda_{T-1}``. Larger bounds are valid too; the proof
+    needs a rise of at least 1. The other arguments are those of `theorem1`.
     """
     require(dimension, sparsity)
     rate, gain, regret = as_histories(rates, gains, regrets)
@@ -99,16 +97,16 @@ def theorem1_adaptive(
 def adaptive_complexity(
     dimension: int, sparsity: int, horizon: int, rise: float, peak: float
 ) -> float:
-    """What takes the place of ``C_T`` where learning rates depend on the history."""
+    """The value that replaces ``C_T`` if learning rates depend on the history."""
     log = 2.0 * math.log(dimension / sparsity) + 3.0 * math.log(horizon)
     log += math.log(4.0) + 3.0 + 2.0 * math.log(rise) + math.log(peak)
     return 2.0 + sparsity * log
 
 
 def slowest(dimension: int, sparsity: int, horizon: int) -> float:
-    """What ``1 / lambda_{T-1}`` is at most by the rates of Theorem 3: rise and peak of Theorem 1.
+    """The largest ``1 / lambda_{T-1}`` of Theorem 3's rates, for rise and peak of Theorem 1.
 
-    It is ``sqrt(2 d T / s)``, because no 2-ratio exceeds ``2 d``; the paper's text lacks the 2.
+    It is ``sqrt(2 d T / s)``, because no 2-ratio exceeds ``2 d``; the paper's text omits the 2.
     """
     require(dimension, sparsity, horizon)
     return math.sqrt(2.0 * dimension * horizon / sparsity)
@@ -135,11 +133,11 @@ def theorem3(
     root_ratios: float = 0.0,
     c_min: float | None = None,
 ) -> Bound:
-    """Theorem 3: the regret of SOIDS with ``rate="theorem3"``, by the ratios of what it played.
+    """Theorem 3: the regret of SOIDS with ``rate="theorem3"``, from its information ratios.
 
     ``ratios`` is the sum of the 2-ratios of rounds ``1 .. T-1``, and ``root_ratios`` that of the
-    square roots of their 3-ratios; the theorem takes the expectation of what this returns. Both
-    end at ``T-1`` as in the proof, and the 2 that Theorem 1 adds, lost on the way, is kept.
+    square roots of their 3-ratios. The theorem bounds regret by the expectation of this value. Both
+    sums end at ``T-1`` as in the proof, and the 2 of Theorem 1, which the paper omits, is kept.
     """
     require(dimension, sparsity, horizon, c_min)
     as_number(ratios, "ratios", 0.0)
@@ -161,8 +159,8 @@ def theorem3_worst(
 def t_min(dimension: int, sparsity: int) -> float:
     """The paper's ``T_min``, from which both of Theorem 2's rates are at most one half.
 
-    The proof asks for ``T >= 4 sqrt(3 / s) C_T`` where ``T >= C_T / (4 sqrt(3 s))`` would do, 48
-    times less: see `soids.theory.uncapped_from`.
+    The proof requires ``T >= 4 sqrt(3 / s) C_T``, although ``T >= C_T / (4 sqrt(3 s))``, 48 times
+    less, is enough: see `soids.theory.uncapped_from`.
 
     >>> round(t_min(100, 10), 2)
     642.6
@@ -194,7 +192,7 @@ def adaptive_terms(
     root_ratios: float,
     c_min: float | None,
 ) -> Bound:
-    """Theorem 3 with sums of ratios of any size."""
+    """Theorem 3 for given sums of ratios."""
     d, s = dimension, sparsity
     if 2 * s > d:
         raise ValueError(f"sparsity must be at most half the dimension {d} for Theorem 3, got {s}")
@@ -210,7 +208,7 @@ def adaptive_terms(
 def tally(
     cost: float, rates: Floats, gains: Floats, regrets: Floats, gap: float | None = None
 ) -> Tally:
-    """The terms of Theorem 1, unchecked; each surrogate regret counts twice without a ``gap``."""
+    """The terms of Theorem 1, unchecked; the factor of the regret is 2 without a ``gap``."""
     factor = 2.0 if gap is None else gap_factor(rates, gap)
     return Tally(
         cost / float(rates[-1]),
@@ -220,7 +218,7 @@ def tally(
 
 
 def as_histories(rates: object, gains: object, regrets: object) -> tuple[Floats, Floats, Floats]:
-    """Three sequences of one length, as Theorem 1 asks for them."""
+    """Three checked sequences of one length, as Theorem 1 requires."""
     rate, gain, regret = (
         as_floats(values, name)
         for values, name in ((rates, "rates"), (gains, "gains"), (regrets, "regrets"))

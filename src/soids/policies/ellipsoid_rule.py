@@ -1,0 +1,84 @@
+"""Acting on an ellipsoid that holds the parameter: what LinUCB and frequentist IDS share."""
+
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from soids.arrays import SMALLEST, Floats, as_count, as_number, as_share
+from soids.evidence import Evidence, Menu
+from soids.information import information_ratio
+from soids.policies.decision import Information
+from soids.policies.policy import Rule
+from soids.regression.ridge import Ellipsoid, ridge, self_normalised_radius
+
+Mind = TypeVar("Mind")
+
+
+class Bounds(NamedTuple):
+    """Bounds on the rewards of the actions on offer, (K,) each."""
+
+    lower: Floats  # least reward that any parameter inside gives
+    upper: Floats
+    lengths: Floats
+
+    @classmethod
+    def on(cls, ellipsoid: Ellipsoid, menu: Menu) -> "Bounds":
+        middle, lengths = menu.actions @ ellipsoid.centre, ellipsoid.lengths(menu.actions)
+        reach = ellipsoid.radius * lengths
+        return cls(middle - reach, middle + reach, lengths)
+
+    def regret(self) -> Floats:
+        """The most that each action can fall short of the best."""
+        regret: Floats = self.upper.max() - self.lower
+        return regret
+
+    def gain(self) -> Floats:
+        """The information about the parameter, in nats, that a ridge regression gains."""
+        gain: Floats = 0.5 * np.log1p(self.lengths**2)
+        return gain
+
+    def info(self, index: int, noise: float) -> Information:
+        """The largest regret of one action that the set allows, and its information gain."""
+        regret, gain = float(self.regret()[index]), float(self.gain()[index])
+        return Information(regret, gain, information_ratio(regret / noise, gain), 0.0)
+
+
+class EllipsoidRule(Rule[Mind]):
+    """A rule that holds the ellipsoid of Abbasi-Yadkori, Pal, Szepesvari (2011).
+
+    ``norm`` bounds the parameter's l2 norm; ``delta`` is the probability that the ellipsoid ever
+    fails. With ``alpha`` the radius is that number at all times, and neither is needed.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        noise: float = 1.0,
+        norm: float | None = None,
+        ridge: float = 1.0,
+        delta: float = 0.01,
+        alpha: float | None = None,
+    ) -> None:
+        if norm is None and alpha is None:
+            raise ValueError(
+                "norm must be given (a bound on the parameter's l2 norm), or alpha (a fixed "
+                "radius), got neither"
+            )
+        if norm is not None and alpha is not None:
+            raise ValueError(f"norm must be left out beside a fixed radius alpha, got {norm!r}")
+        self.dimension = as_count(dimension, "dimension")
+        self.noise = as_number(noise, "noise", SMALLEST)
+        self.norm = None if norm is None else as_number(norm, "norm", 0.0)
+        self.ridge = as_number(ridge, "ridge", SMALLEST)
+        self.delta = as_share(delta, "delta")
+        self.alpha = None if alpha is None else as_number(alpha, "alpha", 0.0)
+
+    def ellipsoid(self, evidence: Evidence) -> Ellipsoid:
+        """Where the parameter may be, by all rewards so far."""
+        centre, factor = ridge(evidence, self.ridge)
+        if self.alpha is not None:
+            return Ellipsoid(centre, factor, self.alpha)
+        norm = self.norm or 0.0
+        radius = self_normalised_radius(factor, self.ridge, self.noise, norm, self.delta)
+        return Ellipsoid(centre, factor, radius)

@@ -1,0 +1,67 @@
+"""Explore the sparsity, then commit: the design that shows all features best, then the lasso."""
+
+import math
+
+from soids.arrays import SMALLEST, Floats, as_count, as_number
+from soids.designs import Design, exploratory_design
+from soids.evidence import Evidence, Menu
+from soids.policies.explore_then_commit import ExploreThenCommit, Sample, Theory, planned
+from soids.policies.policy import Family
+from soids.regression.lasso import lasso, lasso_penalty
+
+
+class ESTCRule(ExploreThenCommit):
+    """Explore the Sparsity Then Commit (Hao, Lattimore, Wang 2020): best design, then the lasso.
+
+    ``exploration`` is the number of rounds to explore, or else their Theorem 4.2 decides, from
+    ``horizon``, ``sparsity`` and ``reward_bound`` (on the size of mean rewards). The actions must
+    span the space.
+
+    >>> import numpy as np
+    >>> policy, rng = ESTC(2, exploration=40, noise=0.1), np.random.default_rng(0)
+    >>> for _ in range(50):
+    ...     decision = policy.choose(np.eye(2), rng)
+    ...     policy.observe(decision, reward=float(decision.index))
+    >>> decision.index
+    1
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        exploration: int | None = None,
+        horizon: int | None = None,
+        sparsity: int | None = None,
+        reward_bound: float | None = None,
+        noise: float = 1.0,
+    ) -> None:
+        self.dimension = as_count(dimension, "dimension")
+        self.exploration, self.horizon, self.sparsity = exploration, horizon, sparsity
+        self.reward_bound, self.noise = reward_bound, as_number(noise, "noise", SMALLEST)
+        self.plan = planned(dimension, exploration, horizon, sparsity, reward_bound, self.noise)
+
+    def _design(self, menu: Menu) -> Design:
+        design = exploratory_design(menu.actions)
+        if design.value == 0.0:
+            raise ValueError(
+                f"actions must span all {self.dimension} dimensions to be explored, these do not"
+            )
+        return design
+
+    def _theory(self, menu: Menu, plan: Theory) -> float:
+        c_min = self._design(menu).value / menu.largest**2  # as if actions were in [-1, 1]^d
+        per_error = plan.sparsity * plan.noise * plan.horizon / (plan.reward_bound * c_min)
+        rounds: float = (2.0 * per_error**2 * math.log(2 * self.dimension)) ** (1 / 3)
+        return rounds
+
+    def _estimate(self, samples: tuple[Sample, ...]) -> Floats:
+        evidence = Evidence.empty(self.dimension)
+        for menu, chosen, reward in samples:
+            evidence = evidence.note(menu.actions[chosen], reward)
+        size = max((sample.menu.largest for sample in samples), default=0.0)
+        penalty = lasso_penalty(len(samples), self.dimension, self.noise, size)
+        return lasso(evidence, penalty)
+
+
+ESTC = Family(ESTCRule)

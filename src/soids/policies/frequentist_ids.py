@@ -1,0 +1,65 @@
+"""Frequentist information directed sampling: the information ratio of a confidence set."""
+
+import numpy as np
+
+from soids.arrays import Floats
+from soids.evidence import Menu
+from soids.information import information_ratio, minimise_ratio
+from soids.policies.decision import Information
+from soids.policies.ellipsoid_rule import Bounds, EllipsoidRule
+from soids.policies.past import Past
+from soids.policies.policy import Family, Plan
+from soids.regression.ridge import Ellipsoid
+
+
+class FrequentistIDSRule(EllipsoidRule[None]):
+    """The information ratio of a confidence set (Kirschner & Krause 2018), minimised exactly.
+
+    Regret is the most that an action can fall short of the best inside the ellipsoid. The gain is
+    the information about the parameter (``"full"``), or about the optimistic action's reward alone
+    (``"directed"``).
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        noise: float = 1.0,
+        norm: float | None = None,
+        ridge: float = 1.0,
+        delta: float = 0.01,
+        alpha: float | None = None,
+        gain: str = "full",
+    ) -> None:
+        super().__init__(dimension, noise=noise, norm=norm, ridge=ridge, delta=delta, alpha=alpha)
+        if not isinstance(gain, str) or gain not in ("full", "directed"):
+            raise ValueError(f"gain must be one of full, directed, got {gain!r}")
+        self.gain = gain
+
+    def law(self, mind: None, past: Past, menu: Menu) -> Plan:
+        ellipsoid = self.ellipsoid(past.evidence)
+        bounds = Bounds.on(ellipsoid, menu)
+        regret, gain = bounds.regret(), bounds.gain()
+        if self.gain == "directed":
+            gain = directed_gain(ellipsoid, bounds, menu)
+        mixture = minimise_ratio(regret, gain)
+        paid, learned = mixture.mean(regret), mixture.mean(gain)
+        ratio = information_ratio(paid / self.noise, learned)
+        return Plan(mixture, Information(paid, learned, ratio, 0.0))
+
+
+FrequentistIDS = Family(FrequentistIDSRule)
+
+
+def directed_gain(ellipsoid: Ellipsoid, bounds: Bounds, menu: Menu) -> Floats:  # (K,)
+    """The information gain of each action about the optimistic action's reward, in nats.
+
+    Half the log of the factor by which a rank-one update of the precision shrinks its variance.
+    """
+    hopeful = int(bounds.upper.argmax())
+    if bounds.lengths[hopeful] == 0.0:
+        return np.zeros(len(menu.actions))
+    rows = ellipsoid.whitened(menu.actions)
+    shared = rows @ rows[hopeful] / bounds.lengths[hopeful]
+    gain: Floats = -0.5 * np.log1p(-(shared**2) / (1.0 + bounds.lengths**2))
+    return gain
