@@ -3,18 +3,20 @@
 from soids.bandits import SparseLinearBandit, paper_instance
 from soids.policies import POLICIES
 from soids.policies.checkpoint import load, save
-from soids.policies.committing import ESTC, PopArt
-from soids.policies.confidence import FrequentistIDS, LinUCB
-from soids.policies.elimination import PopArtElimination
-from soids.policies.estimation import E2D
-from soids.policies.greedy_lasso import DRLassoBandit, SALassoBandit, ThresholdedLassoBandit
-from soids.policies.lasso import Greedy
-from soids.policies.linear import LinTS, OracleThompson
+from soids.policies.e2d import E2D
+from soids.policies.estc import ESTC
+from soids.policies.frequentist_ids import FrequentistIDS
+from soids.policies.greedy import Greedy
+from soids.policies.lasso_per_arm import LassoBandit, MCPBandit
+from soids.policies.lasso_shared import DRLassoBandit, SALassoBandit, ThresholdedLassoBandit
+from soids.policies.lints import LinTS, OracleThompson
+from soids.policies.linucb import LinUCB
 from soids.policies.otcs import OTCS
-from soids.policies.per_arm import LassoBandit, MCPBandit
+from soids.policies.popart import PopArt
+from soids.policies.popart_elimination import PopArtElimination
 from soids.policies.soids import FGTS, SOIDS, SparseIDS, Thompson
 from soids.policies.uniform import Uniform
-from soids.policies.variational import VBThompson
+from soids.policies.vb_thompson import VBThompson
 from soids.regression.forecaster import Forecaster
 from soids.simulation.play import Trace, play
 

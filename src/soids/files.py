@@ -1,11 +1,16 @@
-"""Files that are written whole or not at all, and archives that may be damaged."""
+"""Files that are written whole or not at all, archives that may be damaged, and JSON."""
 
 import io
+import json
+import math
 import os
 import secrets
 import zipfile
 import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -42,3 +47,25 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def as_json(value: object, indent: int | None = None) -> str:
+    """A value as JSON: records are objects, arrays are lists; what is no finite number is null."""
+    return json.dumps(as_plain(value), indent=indent)
+
+
+def as_plain(value: Any) -> Any:
+    """A value of the types that JSON has; it has neither NaN nor infinity."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(name): as_plain(one) for name, one in value.items()}
+    if hasattr(value, "_asdict"):
+        return as_plain(value._asdict())
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: as_plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [as_plain(one) for one in value]
+    return value

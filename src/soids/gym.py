@@ -1,8 +1,7 @@
-"""Our bandits as Gymnasium environments, by family: ``soids/Paper-v0``, ``soids/Hypercube-v0``, ...
+"""Bandits as Gymnasium environments, by family: ``soids/Paper-v0``, ``soids/Hypercube-v0``, ...
 
-An observation is the menu, the features of all actions: what a linear bandit shows before each
-choice, be it always the same or a new one. An episode is a trial, and has the luck of its seed:
-whoever acts in it gets the rewards that ``soids.play`` would give.
+An observation is the action set of the round, the features of all actions. An episode is a trial:
+its seed determines the same random numbers as in ``soids.play``.
 """
 
 from typing import Any
@@ -21,15 +20,15 @@ except ImportError as error:
 
 
 class BanditEnv(gymnasium.Env[Floats, np.int64]):
-    """One bandit for so many rounds.
+    """A bandit whose episodes have ``horizon`` rounds.
 
-    ``reset(seed=...)`` sets the luck of an episode; without, the first has that of ``seed``, and
-    those after it have luck of their own. What a choice cost is in ``info["regret"]``.
+    ``reset(seed=...)`` sets the seed of an episode. Without it the first episode has the seed of
+    the environment, and later ones have new random seeds. ``info["regret"]`` is the regret.
 
     >>> from soids import paper_instance
     >>> env = BanditEnv(paper_instance(dimension=20, seed=0), horizon=3)
-    >>> menu, _ = env.reset(seed=0)
-    >>> menu.shape, env.action_space
+    >>> actions, _ = env.reset(seed=0)
+    >>> actions.shape, env.action_space
     ((200, 20), Discrete(200))
     >>> _, reward, terminated, truncated, info = env.step(7)
     >>> terminated, truncated, sorted(info)
@@ -43,9 +42,9 @@ class BanditEnv(gymnasium.Env[Floats, np.int64]):
         self.bandit = bandit
         self.horizon = as_count(horizon, "horizon")
         self.seed = as_count(seed, "seed", 0)
-        self.round = self.horizon  # nothing to play before the first reset
+        self.round = self.horizon  # as if an episode had ended: the first reset begins one
         self.episodes = 0
-        first = next(bandit.rounds(self.horizon, np.random.default_rng(0)))  # all are as large
+        first = next(bandit.rounds(self.horizon, np.random.default_rng(0)))  # all have one shape
         size = LARGEST
         if isinstance(bandit, SparseLinearBandit):
             size = float(np.abs(bandit.actions).max()) or 1.0
@@ -55,31 +54,30 @@ class BanditEnv(gymnasium.Env[Floats, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Floats, dict[str, Any]]:
-        """Begin an episode."""
         if seed is None and self.episodes == 0:
             seed = self.seed
         super().reset(seed=seed)
-        luck = int(self.np_random.integers(2**32)) if seed is None else seed
-        world = np.random.default_rng(np.random.SeedSequence(luck).spawn(2)[0])
-        self.offers = self.bandit.rounds(self.horizon, world)
+        seed = int(self.np_random.integers(2**32)) if seed is None else seed
+        environment = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[0])
+        self.offers = self.bandit.rounds(self.horizon, environment)
         self.offer: Offer = next(self.offers)
         self.episodes += 1
         self.round = 0
         return self.offer.actions.copy(), {}
 
     def step(self, action: np.int64 | int) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
-        """Play an action, by its row in the menu; the last round truncates the episode."""
+        """Play the action of a row; the last round truncates the episode."""
         if self.round == self.horizon:
             raise ValueError(f"an episode has {self.horizon} rounds: reset to begin another")
         index = as_count(action, "action", 0, len(self.offer.means) - 1)
         reward, info = self.offer.reward(index), {"regret": self.offer.regret(index)}
         self.round += 1
-        self.offer = next(self.offers, self.offer)  # the last menu stays
+        self.offer = next(self.offers, self.offer)  # the last round's actions are shown again
         return self.offer.actions.copy(), reward, False, self.round == self.horizon, info
 
 
-def drawn(family: str, *, seed: int = 0, horizon: int = 1000, **settings: Any) -> BanditEnv:
-    """A bandit of a family; the seed draws it, and is the luck of the first episode."""
+def make(family: str, *, seed: int = 0, horizon: int = 1000, **settings: Any) -> BanditEnv:
+    """A bandit of a family; the seed is that of the instance and of the first episode."""
     bandit = Problem(family, settings, horizon).make(seed)
     return BanditEnv(bandit, horizon=horizon, seed=seed)
 
@@ -87,6 +85,6 @@ def drawn(family: str, *, seed: int = 0, horizon: int = 1000, **settings: Any) -
 for family in FAMILIES:
     gymnasium.register(
         f"soids/{family.title().replace('_', '')}-v0",
-        entry_point="soids.gym:drawn",
+        entry_point="soids.gym:make",
         kwargs={"family": family},
     )

@@ -1,13 +1,13 @@
-"""What someone may have meant who wrote a name that does not exist."""
+"""Suggestions for misspelled names."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-ALIKE = 0.66  # least similarity of a guess: one wrong letter of three, not "there" in a long name
+ALIKE = 0.66  # least similarity of a suggestion: one wrong letter of three is similar enough
 
 
 def meant(name: object, known: Iterable[str]) -> str:
-    """The end of an error message: what was got, and what comes near it.
+    """The end of an error message: the name that was got, and the most similar known one.
 
     >>> meant("sods", ["soids", "uniform"])
     ", got 'sods': did you mean 'soids'?"

@@ -1,41 +1,22 @@
-"""Bandits to play against, by family."""
+"""Families of bandits, by name."""
 
 from collections.abc import Callable
 
 from soids.bandits.bandit import Bandit, Offer, SparseLinearBandit
-from soids.bandits.contextual import (
-    ContextualBandit,
-    ariu,
-    bastani,
-    chakraborty,
-    kim_paik,
-    oh,
-)
+from soids.bandits.contextual import ContextualBandit, ariu, bastani, chakraborty, kim_paik, oh
 from soids.bandits.data import genotypes, mushroom, riboflavin
-from soids.bandits.drawn import correlated, hypercube, paper_instance, sphere
 from soids.bandits.hard import hao, jang, lattimore, popart_hard, popart_sphere
+from soids.bandits.random_actions import correlated, hypercube, paper_instance, sphere
 from soids.bandits.warfarin import warfarin
 
 FAMILIES: dict[str, Callable[..., Bandit]] = {
-    "ariu": ariu,
-    "bastani": bastani,
-    "chakraborty": chakraborty,
-    "correlated": correlated,
-    "genotypes": genotypes,
-    "hao": hao,
-    "hypercube": hypercube,
-    "jang": jang,
-    "kim_paik": kim_paik,
-    "lattimore": lattimore,
-    "mushroom": mushroom,
-    "oh": oh,
-    "paper": paper_instance,
-    "popart_hard": popart_hard,
-    "popart_sphere": popart_sphere,
-    "riboflavin": riboflavin,
-    "sphere": sphere,
-    "warfarin": warfarin,
-}
+    "paper" if family is paper_instance else family.__name__: family
+    for family in (
+        ariu, bastani, chakraborty, correlated, genotypes, hao, hypercube, jang, kim_paik,
+        lattimore, mushroom, oh, paper_instance, popart_hard, popart_sphere, riboflavin, sphere,
+        warfarin,
+    )
+}  # fmt: skip
 
 __all__ = [
     "FAMILIES",

@@ -1,6 +1,6 @@
-"""The truth that policies try to find: what a round offers, and the worlds that offer it.
+"""Bandits: what a round offers, and the contract of everything that offers rounds.
 
-Whatever a world draws, it draws before the policy acts: all policies meet the same luck.
+A bandit draws its random numbers before the policy acts, so they are the same for all policies.
 """
 
 import math
@@ -15,14 +15,14 @@ from soids.arrays import Floats, as_actions, as_count, as_floats, as_generator, 
 
 
 class Offer(NamedTuple):
-    """A round: what can be done, what it is worth, and the luck that will come on top."""
+    """A round: the actions on offer, their expected rewards, and the noise."""
 
     actions: Floats  # (K, d)
     means: Floats  # (K,)  expected rewards
     noise: float | Floats  # of this round; (K,) if it depends on the action
 
     def reward(self, index: int) -> float:
-        """What an action earns in this round."""
+        """The reward of an action in this round."""
         noise = self.noise[index] if isinstance(self.noise, np.ndarray) else self.noise
         return float(self.means[index] + noise)
 
@@ -32,7 +32,7 @@ class Offer(NamedTuple):
 
 
 class Bandit(Protocol):
-    """A world to play in."""
+    """The environment of a policy."""
 
     @property
     def dimension(self) -> int:
@@ -41,11 +41,11 @@ class Bandit(Protocol):
 
     @property
     def truth(self) -> dict[str, Any]:
-        """What a policy can be told, by the name of its setting."""
+        """Settings that a policy may be given, by name: the true sparsity, radius and so on."""
         ...
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
-        """What each round offers; a longer horizon begins like a shorter one."""
+        """The offers of all rounds; a longer horizon begins like a shorter one."""
         ...
 
 
@@ -53,7 +53,7 @@ class Bandit(Protocol):
 class SparseLinearBandit:
     """Actions whose rewards are ``<theta, action>`` plus noise.
 
-    The noise has standard deviation ``noise``; it is Gaussian, or Student's t with so many
+    The noise has standard deviation ``noise``; it is Gaussian, or Student's t with finite
     ``degrees`` of freedom.
     """
 
@@ -75,7 +75,6 @@ class SparseLinearBandit:
 
     @property
     def dimension(self) -> int:
-        """How many features an action has."""
         return len(self.theta)
 
     @cached_property
@@ -86,18 +85,17 @@ class SparseLinearBandit:
 
     @cached_property
     def gaps(self) -> Floats:  # (K,)
-        """How much each action falls short of the best."""
+        """The difference between the best expected reward and that of each action."""
         gaps: Floats = self.means.max() - self.means
         return gaps
 
     @property
     def truth(self) -> dict[str, Any]:
-        """What a policy can be told, by the name of its setting."""
         known = truth_of(self.theta, self.noise)
         return {**known, "reward_bound": float(np.abs(self.actions).max()) * known["radius"]}
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
-        """The same actions in every round."""
+        """Offers of the same actions in every round."""
         for noise in self.draw_noise(horizon, rng):
             yield Offer(self.actions, self.means, float(noise))
 
@@ -111,7 +109,7 @@ class SparseLinearBandit:
 
 
 def truth_of(theta: Floats, noise: float) -> dict[str, Any]:
-    """What a policy can be told of linear rewards, whatever the actions."""
+    """The settings that follow from the true parameter and the noise."""
     return {
         "sparsity": int(np.count_nonzero(theta)),
         "radius": float(np.abs(theta).sum()),
@@ -122,7 +120,7 @@ def truth_of(theta: Floats, noise: float) -> dict[str, Any]:
 
 
 def as_theta(value: object) -> Floats:  # (d,)
-    """A parameter that nobody can change."""
+    """A checked, read-only parameter."""
     theta = as_floats(value, "theta")
     if theta.ndim != 1 or theta.size == 0:
         raise ValueError(f"theta must have shape (d,) with d at least 1, got {theta.shape}")
@@ -131,15 +129,15 @@ def as_theta(value: object) -> Floats:  # (d,)
 
 
 def check_world(bandit: object) -> None:
-    """Refuse what has no rounds to offer."""
+    """Refuse an object without a method ``rounds``."""
     if isinstance(bandit, type) or not callable(getattr(bandit, "rounds", None)):
         raise ValueError(
-            f"bandit must be a SparseLinearBandit or another world with rounds, got {bandit!r}"
+            f"bandit must be a SparseLinearBandit or another bandit with rounds, got {bandit!r}"
         )
 
 
 def as_degrees(degrees: object) -> float:
-    """Degrees of freedom that leave a variance; infinity is the normal law."""
+    """Degrees of freedom with a finite variance; infinity stands for the normal distribution."""
     if isinstance(degrees, float) and degrees == math.inf:
         return math.inf
     return as_number(degrees, "degrees", 2.0, strict=True)

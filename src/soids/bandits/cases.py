@@ -1,4 +1,4 @@
-"""Bandits made of cases that come one by one, each once: patients, visitors, mushrooms."""
+"""Bandits made of recorded cases, each of which is one round: patients, visitors, mushrooms."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from soids.features import disjoint
 
 @dataclass(frozen=True, eq=False)
 class CaseBandit:
-    """Cases in their order; every arm has a parameter of its own, and rewards are as recorded.
+    """Cases in their order, with disjoint features for each arm and recorded rewards.
 
-    Nothing says that rewards are linear in the context. Where the reward of an arm is a matter of
-    luck, it lies ``spread`` above or below its mean, as one coin for the round decides.
+    The rewards need not be linear in the context. A random reward lies ``deviations`` above or
+    below its mean with equal probability; one sign is drawn a round.
     """
 
     contexts: Floats  # (n, p)
     means: Floats  # (n, K)
-    spread: Floats  # (n, K)
+    deviations: Floats  # (n, K)
     names: tuple[str, ...]  # (p,)  of the context's features
 
     def __repr__(self) -> str:
@@ -30,21 +30,19 @@ class CaseBandit:
 
     @property
     def dimension(self) -> int:
-        """How many features an action has."""
         return int(self.means.shape[1] * self.contexts.shape[1])
 
     @property
     def truth(self) -> dict[str, Any]:
-        """How large a reward can be; nobody knows a parameter."""
-        return {"reward_bound": float((np.abs(self.means) + self.spread).max())}
+        """The largest reward; there is no true parameter."""
+        return {"reward_bound": float((np.abs(self.means) + self.deviations).max())}
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
-        """One case a round."""
         cases, arms = self.means.shape
         if as_count(horizon, "horizon") > cases:
             raise ValueError(f"horizon must be at most {cases}, the number of cases, got {horizon}")
         rng = as_generator(rng)
         for case in range(horizon):
-            coin = rng.choice([-1.0, 1.0])
+            sign = rng.choice([-1.0, 1.0])
             actions = disjoint(self.contexts[case], arms)
-            yield Offer(actions, self.means[case], coin * self.spread[case])
+            yield Offer(actions, self.means[case], sign * self.deviations[case])

@@ -1,8 +1,8 @@
 """Bandits whose actions change every round, as in the literature on sparse contextual bandits.
 
-The seed of a family draws the parameter; the world's stream draws the actions of each round. Most
-settings were read in the authors' own programs, which draw one parameter for all repetitions;
-here each seed draws its own.
+The seed of a family determines the parameter, and the random generator of a trial draws the actions
+of each round. Most settings are those of the authors' programs, which draw one parameter for all
+repetitions; here each seed has its own.
 """
 
 import math
@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri
 
 from soids.arrays import Floats, as_count, as_generator, as_number, as_table
 from soids.bandits.bandit import Offer, as_theta, truth_of
-from soids.bandits.drawn import generator, unit_rows
+from soids.bandits.random_actions import generator, unit_rows
 from soids.features import disjoint
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ Contexts = Callable[[np.random.Generator], Floats]  # one round's actions (K, d)
 
 @dataclass(frozen=True, eq=False)
 class ContextualBandit:
-    """Rewards ``<theta, action>`` plus Gaussian noise, over actions drawn anew every round.
+    """Rewards ``<theta, action>`` plus Gaussian noise, with new random actions every round.
 
     >>> bandit = ContextualBandit(lambda rng: rng.uniform(-1, 1, (4, 2)), [1.0, 0.0], noise=0.1)
     >>> [offer.actions.shape for offer in bandit.rounds(2, np.random.default_rng(0))]
@@ -48,16 +48,14 @@ class ContextualBandit:
 
     @property
     def dimension(self) -> int:
-        """How many features an action has."""
         return len(self.theta)
 
     @property
     def truth(self) -> dict[str, Any]:
-        """What a policy can be told, by the name of its setting; actions may have any size."""
+        """The settings without ``reward_bound``, as actions may have any size."""
         return truth_of(self.theta, self.noise)
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
-        """Actions, then noise, round by round."""
         horizon, rng = as_count(horizon, "horizon"), as_generator(rng)
         for _ in range(horizon):
             table = as_table(self.draw(rng), self.dimension)
@@ -77,13 +75,13 @@ def kim_paik(
     correlation: float = 0.7,
     noise: float = 0.05,
 ) -> ContextualBandit:
-    """Kim & Paik (2019): features that are correlated between actions; also with 20 actions.
+    """Kim & Paik (2019), who also use 20 actions: features correlated between actions.
 
     >>> kim_paik(0)
     ContextualBandit(100 features, noise 0.05)
     """
     theta = uniform_entries(dimension, sparsity, 0.0, 1.0, generator(seed))
-    return ContextualBandit(alike(actions, dimension, correlation), theta, noise)
+    return ContextualBandit(correlated_actions(actions, dimension, correlation), theta, noise)
 
 
 def oh(
@@ -98,14 +96,14 @@ def oh(
 ) -> ContextualBandit:
     """Oh, Iyengar & Zeevi (2021); ``contexts`` are "gaussian", "uniform" or "elliptical".
 
-    Uniform ones fill ``[-1, 1]^d``; elliptical ones lie in a random subspace of half the dimension,
-    drawn anew every round. The ``correlation`` (also 0.7) is between actions, of Gaussian contexts.
+    Uniform contexts fill ``[-1, 1]^d``. Elliptical ones lie in a subspace of half the dimension,
+    which is random in every round. ``correlation`` (also 0.7) is that of any two Gaussian actions.
     """
     theta = uniform_entries(dimension, sparsity, 0.0, 1.0, generator(seed))
     draws: dict[str, Contexts] = {
-        "gaussian": alike(actions, dimension, correlation),
-        "uniform": lambda world: world.uniform(-1.0, 1.0, (actions, dimension)),
-        "elliptical": lambda world: elliptical(actions, dimension, world),
+        "gaussian": correlated_actions(actions, dimension, correlation),
+        "uniform": lambda rng: rng.uniform(-1.0, 1.0, (actions, dimension)),
+        "elliptical": lambda rng: elliptical(actions, dimension, rng),
     }
     return ContextualBandit(chosen(draws, contexts, "contexts"), theta, noise)
 
@@ -122,9 +120,9 @@ def ariu(
 ) -> ContextualBandit:
     """Ariu, Abe & Proutiere (2022): actions longer than ``length`` are shrunk to it."""
     theta = uniform_entries(dimension, sparsity, 1.0, 2.0, generator(seed))
-    draw = alike(actions, dimension, correlation)
+    draw = correlated_actions(actions, dimension, correlation)
     as_number(length, "length", 0.0, strict=True)
-    return ContextualBandit(lambda world: no_longer_than(length, draw(world)), theta, noise)
+    return ContextualBandit(lambda rng: shrunk(draw(rng), length), theta, noise)
 
 
 def chakraborty(
@@ -140,9 +138,9 @@ def chakraborty(
 ) -> ContextualBandit:
     """Chakraborty, Roy & Tewari (2023): features that are correlated with each other.
 
-    In the ``design`` "equicorrelated" any two are, in "autoregressive" neighbours i and j by
-    ``correlation ** |i - j|``. The ``signal`` is "ones", "uniform" (on 0.3..1) or "gaussian"; the
-    last two are scaled to l2 norm 1.
+    In the ``design`` "equicorrelated" any two features have the same correlation; in
+    "autoregressive" that of features i and j is ``correlation ** |i - j|``. The ``signal`` is
+    "ones", "uniform" (on 0.3..1) or "gaussian"; the last two are scaled to l2 norm 1.
     """
     rng = generator(seed)
     signals: dict[str, Callable[[int], Floats]] = {
@@ -153,8 +151,8 @@ def chakraborty(
     theta = entries(dimension, sparsity, chosen(signals, signal, "signal"), rng)
     rho, shape = as_correlation(correlation), (as_count(actions, "actions"), dimension)
     designs: dict[str, Contexts] = {
-        "equicorrelated": lambda world: equicorrelated(shape, rho, world),
-        "autoregressive": lambda world: autoregressive(shape, rho, world),
+        "equicorrelated": lambda rng: equicorrelated(shape, rho, rng),
+        "autoregressive": lambda rng: autoregressive(shape, rho, rng),
     }
     return ContextualBandit(chosen(designs, design, "design"), theta, noise)
 
@@ -173,9 +171,10 @@ def bastani(
 ) -> ContextualBandit:
     """Bastani & Bayati (2020): one context for all arms, and a sparse parameter for each.
 
-    The context is Gaussian, truncated to entries of size at most ``largest``; every arm holds it in
-    a block of its own: the dimension is ``arms`` times ``covariates``, and ``sparsity`` entries of
-    each block, uniform on 0..1, matter. From memory of the paper; their program is not public.
+    The context is Gaussian, truncated to entries of size at most ``largest``. Every arm has the
+    context in a block of its own, so the dimension is ``arms`` times ``covariates``; ``sparsity``
+    coefficients of each block are uniform on 0..1. From memory of the paper, as their program is
+    not public.
 
     >>> bandit = bastani(0, arms=3, covariates=10, sparsity=2)
     >>> bandit.dimension, bandit.truth["sparsity"]
@@ -187,8 +186,8 @@ def bastani(
     ]
     tail = ndtr(-as_number(largest, "largest", 0.0, strict=True))
 
-    def draw(world: np.random.Generator) -> Floats:
-        return disjoint(ndtri(world.uniform(tail, 1.0 - tail, width)), arms)
+    def draw(rng: np.random.Generator) -> Floats:
+        return disjoint(ndtri(rng.uniform(tail, 1.0 - tail, width)), arms)
 
     return ContextualBandit(draw, np.concatenate(blocks), noise)
 
@@ -199,7 +198,7 @@ def bastani(
 def entries(
     dimension: int, sparsity: int, draw: Callable[[int], Floats], rng: np.random.Generator
 ) -> Floats:  # (d,)
-    """Zeros, but for so many entries at random places."""
+    """A sparse vector, with its entries at random places."""
     as_count(sparsity, "sparsity", 1, as_count(dimension, "dimension"))
     theta = np.zeros(dimension)
     theta[rng.choice(dimension, sparsity, replace=False)] = draw(sparsity)
@@ -209,7 +208,7 @@ def entries(
 def uniform_entries(
     dimension: int, sparsity: int, low: float, high: float, rng: np.random.Generator
 ) -> Floats:  # (d,)
-    """The same with entries that are uniform between two numbers."""
+    """A sparse vector with uniform entries at random places."""
     return entries(dimension, sparsity, lambda count: rng.uniform(low, high, count), rng)
 
 
@@ -222,58 +221,58 @@ def unit(vector: Floats) -> Floats:
 # Actions
 
 
-def alike(actions: int, dimension: int, correlation: float) -> Contexts:
-    """Standard normal features, independent but for the correlation of any two actions."""
+def correlated_actions(actions: int, dimension: int, correlation: float) -> Contexts:
+    """Standard normal actions with independent features; any two have the same correlation."""
     rho, count = as_correlation(correlation), as_count(actions, "actions")
 
-    def draw(world: np.random.Generator) -> Floats:
-        own, common = world.standard_normal((count, dimension)), world.standard_normal(dimension)
+    def draw(rng: np.random.Generator) -> Floats:
+        own, common = rng.standard_normal((count, dimension)), rng.standard_normal(dimension)
         return math.sqrt(1.0 - rho) * own + math.sqrt(rho) * common
 
     return draw
 
 
-def equicorrelated(shape: tuple[int, int], rho: float, world: np.random.Generator) -> Floats:
-    """Independent actions; any two features of one have the same correlation."""
-    own, common = world.standard_normal(shape), world.standard_normal((shape[0], 1))
+def equicorrelated(shape: tuple[int, int], rho: float, rng: np.random.Generator) -> Floats:
+    """Independent standard normal actions; any two features have the same correlation."""
+    own, common = rng.standard_normal(shape), rng.standard_normal((shape[0], 1))
     return math.sqrt(1.0 - rho) * own + math.sqrt(rho) * common
 
 
-def autoregressive(shape: tuple[int, int], rho: float, world: np.random.Generator) -> Floats:
-    """Independent actions; features i and j have correlation ``rho ** |i - j|``."""
-    fresh = world.standard_normal(shape)
-    fresh[:, 1:] *= math.sqrt(1.0 - rho**2)
-    features: Floats = lfilter([1.0], [1.0, -rho], fresh, axis=1)
+def autoregressive(shape: tuple[int, int], rho: float, rng: np.random.Generator) -> Floats:
+    """Independent standard normal actions; features i and j have correlation ``rho ** |i - j|``."""
+    innovations = rng.standard_normal(shape)
+    innovations[:, 1:] *= math.sqrt(1.0 - rho**2)
+    features: Floats = lfilter([1.0], [1.0, -rho], innovations, axis=1)
     return features
 
 
-def elliptical(actions: int, dimension: int, world: np.random.Generator) -> Floats:  # (K, d)
-    """Directions of random length in half the dimension, spread over all features."""
+def elliptical(actions: int, dimension: int, rng: np.random.Generator) -> Floats:  # (K, d)
+    """Actions of random length in a random subspace of half the dimension."""
     rank = max(1, dimension // 2)
-    lengths = world.standard_normal((as_count(actions, "actions"), 1))
-    directions = lengths * unit_rows(actions, rank, world)
-    return directions @ world.random((rank, dimension))
+    lengths = rng.standard_normal((as_count(actions, "actions"), 1))
+    directions = lengths * unit_rows(actions, rank, rng)
+    return directions @ rng.random((rank, dimension))
 
 
-def no_longer_than(length: float, actions: Floats) -> Floats:  # (K, d)
-    """The actions, those beyond an l2 norm shrunk to it."""
+def shrunk(actions: Floats, length: float) -> Floats:  # (K, d)
+    """The actions, shrunk to an l2 norm of at most ``length``."""
     norms = np.linalg.norm(actions, axis=1, keepdims=True)
-    shrunk: Floats = actions * (length / np.maximum(norms, length))
-    return shrunk
+    shorter: Floats = actions * (length / np.maximum(norms, length))
+    return shorter
 
 
 # Settings
 
 
 def chosen(choices: Mapping[str, T], name: str, setting: str) -> T:
-    """What a setting names."""
+    """The choice that a setting names."""
     if name not in choices:
         raise ValueError(f"{setting} must be one of {', '.join(choices)}, got {name!r}")
     return choices[name]
 
 
 def as_correlation(value: object) -> float:
-    """A correlation that leaves something of its own to everyone."""
+    """A correlation in [0, 1)."""
     if not 0.0 <= (correlation := as_number(value, "correlation")) < 1.0:
         raise ValueError(f"correlation must lie in [0, 1), got {correlation:g}")
     return correlation

@@ -1,8 +1,8 @@
-"""Bandits made of data that were measured: genotypes, strains of bacteria, mushrooms.
+"""Bandits made of measured data: genotypes, strains of bacteria, mushrooms.
 
-Data are not part of the package. They lie in the folder that the environment variable SOIDS_DATA
-names: `soids run --data DIR` sets it, and workers inherit it. It is no setting of a family, so that
-results say nothing of the machine they come from.
+The data are not part of the package. They lie in the folder that the environment variable
+SOIDS_DATA names; `soids run --data DIR` sets it, and workers inherit it. The folder is no setting
+of a family, so that results do not depend on the machine.
 """
 
 import csv
@@ -21,7 +21,7 @@ import numpy as np
 from soids.arrays import Bools, Floats, as_actions, as_count, as_generator, as_number
 from soids.bandits.bandit import Offer, SparseLinearBandit
 from soids.bandits.cases import CaseBandit
-from soids.bandits.drawn import generator
+from soids.bandits.random_actions import generator
 from soids.features import Encoder
 from soids.files import UNREADABLE, opened_archive
 
@@ -34,9 +34,9 @@ MUSHROOM = "mushroom/mushroom.csv.gz"
 def genotypes(seed: int, *, replicate: int = 1) -> SparseLinearBandit:
     """People as actions: 574 real genotypes of 1001 columns, 3 of which have a known effect.
 
-    From susieR (MIT), whose authors drew the effects and the noise of two replicates; columns are
-    centred, and many are equal to others. The seed is that of the luck: the bandit is always the
-    same.
+    The data are from susieR (MIT), whose authors simulated the effects and the noise of two
+    replicates. Columns are centred, and many are equal to others. The bandit is the same for every
+    seed.
     """
     as_count(seed, "seed", 0)
     column = as_count(replicate, "replicate", 1, 2) - 1
@@ -50,7 +50,7 @@ def genotypes(seed: int, *, replicate: int = 1) -> SparseLinearBandit:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredBandit:
-    """The same actions in every round, with mean rewards that are no function of their features."""
+    """The same actions in every round; mean rewards need not be linear in the features."""
 
     actions: Floats  # (K, d)
     means: Floats  # (K,)
@@ -62,27 +62,24 @@ class MeasuredBandit:
 
     @property
     def dimension(self) -> int:
-        """How many features an action has."""
         return int(self.actions.shape[1])
 
     @property
     def truth(self) -> dict[str, Any]:
-        """The noise, and how large a mean reward is; nobody knows a parameter."""
+        """The noise and the largest mean reward; there is no true parameter."""
         return {"noise": self.noise, "reward_bound": float(np.abs(self.means).max())}
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
-        """The same actions in every round."""
         horizon, rng = as_count(horizon, "horizon"), as_generator(rng)
         for noise in self.noise * rng.standard_normal(horizon):
             yield Offer(self.actions, self.means, float(noise))
 
 
 def riboflavin(seed: int, *, noise: float = 0.5) -> MeasuredBandit:
-    """Strains as actions: which of 71 makes the most riboflavin, by the expression of 4,088 genes?
+    """Strains of bacteria as actions: 71 of them, each with the expressions of 4,088 genes.
 
-    Buehlmann, Kalisch & Meier (2014). Rewards are log production, centred, plus noise: they are
-    measured, no linear function of the genes. Expressions are standardised. The seed is that of
-    the luck: the bandit is always the same.
+    Buehlmann, Kalisch & Meier (2014). Mean rewards are measured: the log production of riboflavin,
+    centred. Expressions are standardised. The bandit is the same for every seed.
     """
     as_count(seed, "seed", 0)
     genes, production = read_arrays(data_file(RIBOFLAVIN), "riboflavin", ("X", "y"))
@@ -91,22 +88,23 @@ def riboflavin(seed: int, *, noise: float = 0.5) -> MeasuredBandit:
 
 
 def mushroom(seed: int) -> CaseBandit:
-    """8,124 mushrooms in an order that the seed draws: to eat, or not to eat?
+    """8,124 mushrooms in an order that the seed determines: eat each one or leave it.
 
-    As in Blundell et al. (2015), divided by 5: an edible one is worth 1, a poisonous one 1 or -7
-    with equal probability, and leaving it 0. A context is 117 features of looks, one a category.
+    Rewards are those of Blundell et al. (2015) over 5: 1 for eating an edible one, 1 or -7 with
+    equal probability for eating a poisonous one, and 0 for leaving it. A context holds 117
+    indicators of the categories of its looks.
     """
     contexts, is_edible, names = mushrooms(data_file(MUSHROOM))
     order = generator(seed).permutation(len(is_edible))
     nothing, edible = np.zeros(len(order)), is_edible[order]
     means = np.column_stack([np.where(edible, 1.0, -3.0), nothing])
-    spread = np.column_stack([np.where(edible, 0.0, 4.0), nothing])
-    return CaseBandit(contexts[order], means, spread, names)
+    deviations = np.column_stack([np.where(edible, 0.0, 4.0), nothing])
+    return CaseBandit(contexts[order], means, deviations, names)
 
 
 @lru_cache(maxsize=1)
 def mushrooms(path: Path) -> tuple[Floats, Bools, tuple[str, ...]]:  # (n, 117), (n,), (117,)
-    """The looks of each mushroom, and whether it is edible."""
+    """The features of each mushroom, whether it is edible, and the names of the features."""
     columns = read_csv(path)
     poisonous = columns.pop("poisonous", None)
     if poisonous is None:
@@ -119,12 +117,10 @@ def mushrooms(path: Path) -> tuple[Floats, Bools, tuple[str, ...]]:  # (n, 117),
 
 
 def data_file(name: str) -> Path:
-    """A file of data, in the folder that was named for them."""
+    """A file in the data folder."""
     folder = os.environ.get(PLACE)
     if not folder:
-        raise ValueError(
-            f"the data of {name} must be somewhere: name their folder by --data or {PLACE}"
-        )
+        raise ValueError(f"the data of {name} are missing: name their folder by --data or {PLACE}")
     path = Path(folder) / name
     if not path.is_file():
         raise ValueError(f"--data or {PLACE} must name a folder with {name}, got {folder!r}")
@@ -132,7 +128,7 @@ def data_file(name: str) -> Path:
 
 
 def read_arrays(path: Path, content: str, names: Iterable[str]) -> list[Floats]:
-    """Some arrays of an archive."""
+    """Named arrays of an archive."""
     try:
         with opened_archive(path) as archive:
             return [archive[name] for name in names]

@@ -1,8 +1,8 @@
-"""Bandits on which theory or experience says that regret must be large.
+"""Bandits from the proofs of lower bounds, and the examples of PopArt's paper.
 
-Lower bounds hold for the worst of a class; an instance here is one member, drawn by the seed. Its
-coefficients are ``strength`` times what the proof takes, as small as the horizon makes them hard to
-find. Proofs choose them for their constants' sake: in simulations a few times as much is hardest.
+A lower bound holds for the worst instance of a class; an instance here is one member, which the
+seed determines. Its coefficients are ``strength`` times those of the proof, so small that they are
+hard to find within the horizon. In simulations coefficients a few times as large are hardest.
 """
 
 import itertools
@@ -13,9 +13,9 @@ from scipy.linalg import hadamard
 
 from soids.arrays import Floats, as_count, as_number
 from soids.bandits.bandit import SparseLinearBandit
-from soids.bandits.drawn import generator, unit_rows
+from soids.bandits.random_actions import generator, unit_rows
 
-MOST = 10_000  # actions that a menu may hold
+MOST = 10_000  # actions of an instance
 
 
 def lattimore(
@@ -27,12 +27,12 @@ def lattimore(
     strength: float = 1.0,
     noise: float = 1.0,
 ) -> SparseLinearBandit:
-    """Several bandits played at once, of which only the sum is seen.
+    """Several bandits played at once, whose rewards are observed only as a sum.
 
-    Lattimore & Szepesvari (2020), Theorem 24.3, with regret of order ``sqrt(s d T)``: the columns
-    form s blocks, an action takes one column of each, and one column of each block pays
-    ``noise sqrt(d / (s T))``, the most that the theorem allows. For s above 1 the actions do not
-    span the space: C_min is 0.
+    Lattimore & Szepesvari (2020), Theorem 24.3, with regret of order ``sqrt(s d T)``. The columns
+    form s blocks; an action takes one column of each, and one column of each block has the
+    coefficient ``noise sqrt(d / (s T))``, the largest that the theorem allows. For s above 1 the
+    actions do not span the space, so C_min is 0.
 
     >>> bandit = lattimore(dimension=6, sparsity=2, horizon=300, seed=0)
     >>> bandit.actions.shape, bandit.truth["radius"]
@@ -47,8 +47,8 @@ def lattimore(
     size = noise * math.sqrt(d / (s * as_count(horizon, "horizon")))
     blocks = np.eye(arms)
     actions = [np.concatenate(rows) for rows in itertools.product(blocks, repeat=s)]
-    paying = generator(seed).integers(0, arms, s)
-    theta = as_strength(strength) * size * blocks[paying].ravel()
+    best = generator(seed).integers(0, arms, s)
+    theta = as_strength(strength) * size * blocks[best].ravel()
     return SparseLinearBandit(np.array(actions), theta, noise)
 
 
@@ -63,15 +63,15 @@ def hao(
     price: float = 1.0,
     noise: float = 1.0,
 ) -> SparseLinearBandit:
-    """Cheap actions that tell little beside costly ones that tell much.
+    """Cheap actions with little information beside costly actions with much.
 
     After Hao, Lattimore & Wang (2020), Theorem 3.3, with regret of order
     ``min(s^(1/3) T^(2/3), sqrt(d T))``. Columns 0 to d - 2 hold s - 1 coefficients of size
-    ``noise (kappa s)^(-2/3) T^(-1/3)`` and random sign; the last column costs ``price``. Cheap
-    actions have s - 1 entries of 1 or -1 and skip the last column. Costly ones have entries
-    ``kappa`` or ``-kappa`` in all columns and 1 in the last. The original has all ``2^(d-1)`` of
-    these; here they are the rows of a Hadamard matrix, which explore as well: their covariance is
-    ``kappa^2`` times the identity, and 1 in the last column.
+    ``noise (kappa s)^(-2/3) T^(-1/3)`` and random sign; that of the last column is ``-price``.
+    Cheap actions have s - 1 entries of 1 or -1, none in the last column. Costly ones have entries
+    ``kappa`` or ``-kappa``, and 1 in the last column. The original has all ``2^(d-1)`` of these;
+    here they are the rows of a Hadamard matrix, which are as informative: their covariance is
+    ``kappa^2`` times the identity.
 
     >>> bandit = hao(dimension=8, sparsity=2, horizon=1000, seed=0)
     >>> bandit.actions.shape  # 2 times 7 cheap ones, 8 costly ones
@@ -95,12 +95,12 @@ def jang(
     price: float = 1.0,
     noise: float = 1.0,
 ) -> SparseLinearBandit:
-    """The same with cheap actions of twice as many entries: they say even less of each column.
+    """Like ``hao``, with cheap actions of twice as many entries, so with even less information.
 
     After Jang, Zhang & Jun (2022), Theorem 5, with regret of order ``s^(2/3) T^(2/3)`` and
-    coefficients ``noise kappa^(-2/3) (s T)^(-1/3)``. Rebuilt from the order of the bound
-    and the paper's remark that optimal actions are 2s-sparse, not from the proof: cheap actions
-    have 2 (s - 1) entries.
+    coefficients ``noise kappa^(-2/3) (s T)^(-1/3)``. That cheap actions have 2 (s - 1) entries is
+    our reconstruction from the bound and the remark that optimal actions are 2s-sparse, not from
+    the proof.
 
     >>> jang(dimension=8, sparsity=2, horizon=1000, seed=0).actions.shape  # 4 times 21, and 8
     (92, 8)
@@ -115,8 +115,8 @@ def jang(
 def popart_hard(dimension: int = 30, seed: int = 0, *, noise: float = 0.1) -> SparseLinearBandit:
     """Case 1 of Jang, Zhang & Jun (2022), as in their program: H_*^2 is far below 1 / C_min.
 
-    Actions are ``e_1 / sqrt(d)`` and ``e_1 + e_i / sqrt(d)`` for the other columns i; the first
-    column and a random other one have coefficient 1.
+    Actions are ``e_1 / sqrt(d)`` and ``e_1 + e_i / sqrt(d)`` for the other columns i. The first
+    column and another random one have coefficient 1.
     """
     d = as_count(dimension, "dimension", 2)
     actions = np.eye(d) / math.sqrt(d)
@@ -134,9 +134,9 @@ def popart_sphere(
     actions: int = 90,
     noise: float = 0.1,
 ) -> SparseLinearBandit:
-    """Case 2 of Jang, Zhang & Jun (2022): actions on the unit sphere, random coefficients of 1.
+    """Case 2 of Jang, Zhang & Jun (2022): actions on the unit sphere, coefficients of 1.
 
-    Their program draws the actions once for all repetitions; here each seed draws its own.
+    Their program draws the actions once for all repetitions; here each seed has its own.
     """
     d, s = as_count(dimension, "dimension"), as_count(sparsity, "sparsity", 1, dimension)
     rng = generator(seed)
@@ -158,7 +158,7 @@ def cheap_or_costly(
     price: float,
     noise: float,
 ) -> SparseLinearBandit:
-    """Hidden coefficients that cheap actions of so many entries and costly ones can find."""
+    """The instances of ``hao`` and ``jang``: cheap actions have ``entries`` non-zero entries."""
     columns = as_count(dimension, "dimension", entries + 1) - 1
     rows = 2 ** math.ceil(math.log2(dimension))
     refuse_many(
@@ -177,7 +177,7 @@ def cheap_or_costly(
 
 
 def signed(columns: int, entries: int) -> Floats:  # (n, columns)
-    """Every vector with so many entries of 1 or -1 and zeros."""
+    """Every vector with ``entries`` entries of 1 or -1 and zeros elsewhere."""
     places = np.array(list(itertools.combinations(range(columns), entries)))
     signs = np.array(list(itertools.product([1.0, -1.0], repeat=entries)))
     rows = np.zeros((len(places), len(signs), columns))
@@ -186,12 +186,12 @@ def signed(columns: int, entries: int) -> Floats:  # (n, columns)
 
 
 def as_strength(strength: float) -> float:
-    """How many times the proof's size coefficients are."""
+    """The factor on the proof's coefficients."""
     return as_number(strength, "strength", 0.0, strict=True)
 
 
 def refuse_many(count: int, wanted: str) -> None:
-    """Refuse menus that would fill the memory."""
+    """Refuse action sets that would fill the memory."""
     if count > MOST:
         raise ValueError(
             f"{wanted} make {count:,} actions, more than the {MOST:,} that are feasible: lower them"

@@ -1,11 +1,11 @@
-"""Doses of warfarin: which of three would a patient have needed?
+"""Doses of warfarin: predicting which of three a patient needs.
 
 The cohort of the International Warfarin Pharmacogenetics Consortium (2009), published by PharmGKB
-under CC BY-SA 4.0, is the classic of sparse contextual bandits (Bastani & Bayati 2020). What is
-known of a patient before treatment is the context: demographics, indication, target, other
-diagnoses and drugs, genotypes. Never used: the dose itself, the INR that it led to, whether it was
-stable, the number of the patient, free text, and what only repeats other columns (genotypes before
-and after quality control, a range of the target that follows from the indication).
+under CC BY-SA 4.0, is the classic of sparse contextual bandits (Bastani & Bayati 2020). A context
+holds what is known before treatment: demographics, indication, target, other diagnoses and drugs,
+genotypes. Left out are the dose itself, the INR under it, whether it was stable, the number of the
+patient, free text, and columns that repeat others (genotypes before and after quality control, a
+range of the target that follows from the indication).
 """
 
 import re
@@ -18,7 +18,7 @@ import numpy as np
 from soids.arrays import Floats, as_number
 from soids.bandits.cases import CaseBandit
 from soids.bandits.data import data_file, read_csv
-from soids.bandits.drawn import generator
+from soids.bandits.random_actions import generator
 from soids.features import Encoder
 
 WARFARIN = "warfarin/iwpc_warfarin.csv.gz"
@@ -43,11 +43,11 @@ CATEGORICAL = [
 
 
 def warfarin(seed: int, *, low: float = 21.0, high: float = 49.0) -> CaseBandit:
-    """5,528 patients in an order that the seed draws: is the dose low, medium or high?
+    """5,528 patients in an order that the seed determines: is the dose low, medium or high?
 
-    Up to and including ``low`` mg a week is low, from ``high`` on is high; 6.2 % of the patients
-    sit on one of these edges. The reward is 0 for the right arm and -1 for the others. A context
-    has 99 features, so there are 297 in all.
+    A dose of at most ``low`` mg a week is low, one of at least ``high`` is high; 6.2 % of the doses
+    equal one of these bounds. The reward is 0 for the right arm and -1 for the others. A context
+    has 99 features, so an action has 297.
     """
     low, high = as_number(low, "low", 0.0), as_number(high, "high", 0.0)
     if not low < high:
@@ -60,7 +60,7 @@ def warfarin(seed: int, *, low: float = 21.0, high: float = 49.0) -> CaseBandit:
 
 
 class Patients(NamedTuple):
-    """Everyone whose dose was recorded."""
+    """The patients whose dose was recorded."""
 
     contexts: Floats  # (n, p)  an intercept first
     doses: Floats  # (n,)
@@ -71,8 +71,8 @@ class Patients(NamedTuple):
 def patients(path: Path) -> Patients:
     """The patients in a file.
 
-    Columns are standardised by all patients, as if their averages had been known before; gaps are
-    the mean or a category of their own, and the most common category is left to the intercept.
+    Columns are standardised over all patients, as if their averages had been known in advance.
+    Missing values are the mean or a category; the most common category has no column.
     """
     columns = read_csv(path, [DOSE, INDICATION, AGE, *NUMERIC, *CATEGORICAL])
     dosed = [row for row, dose in enumerate(columns[DOSE]) if dose not in GAPS]
@@ -90,7 +90,7 @@ def patients(path: Path) -> Patients:
 
 
 def as_float(text: str) -> float | None:
-    """A number, if there is one."""
+    """A number, or None if it is missing."""
     try:
         return None if text in GAPS else float(text)
     except ValueError:
@@ -103,7 +103,7 @@ def as_decade(text: str) -> float | None:
 
 
 def indications(texts: list[str]) -> dict[str, list[str]]:
-    """Whether each of the eight reasons for treatment is among those given, or none is."""
+    """For each of the eight indications whether it is given, and whether none is."""
     given = [set(re.findall("[1-8]", text)) for text in texts]
     answers = {
         f"Indication {code}": ["yes" if code in codes else "no" for codes in given]

@@ -39,7 +39,6 @@ class Asked(NamedTuple):
     settings: dict[str, Any]
     mode: str
     train: float
-    draws: int
     confidence: float
     floor: float
     seed: int
@@ -86,10 +85,6 @@ class Asked(NamedTuple):
     help="Effective rounds below which no interval is given.",
 )  # fmt: skip
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals.")
-@click.option(
-    "--draws", type=click.IntRange(min=1), default=100, show_default=True,
-    help="Choices by which the probabilities of a policy are told, at most, for each set.",
-)  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path),
@@ -208,7 +203,7 @@ def candidate(name: str, asked: Asked, mind: np.random.Generator) -> Candidate:
     """Whom a name means; those that are the same without learning need none."""
     if name in NAMED:
         return NAMED[name]
-    return learned(name, maker(name, asked), mind, asked.draws)
+    return learned(name, maker(name, asked), mind)
 
 
 def maker(name: str, asked: Asked) -> Callable[[int], Any]:

@@ -11,8 +11,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from soids.cli.deliver import framed
-from soids.cli.page import page
+from soids.cli.page import framed, page
 from soids.files import write_whole
 from soids.offpolicy import Estimate, Evaluation, Replayed
 

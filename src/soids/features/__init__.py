@@ -1,4 +1,4 @@
-"""Features of actions: from columns of data to contexts, from contexts to actions."""
+"""Features of actions: columns of data encoded as contexts, and contexts combined with arms."""
 
 from soids.features.blocks import (
     disjoint,
@@ -11,11 +11,5 @@ from soids.features.blocks import (
 from soids.features.encoder import Encoder
 
 __all__ = [
-    "Encoder",
-    "disjoint",
-    "disjoint_names",
-    "hybrid",
-    "hybrid_names",
-    "shared",
-    "shared_names",
-]
+    "Encoder", "disjoint", "disjoint_names", "hybrid", "hybrid_names", "shared", "shared_names",
+]  # fmt: skip

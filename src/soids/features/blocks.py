@@ -1,8 +1,8 @@
-"""Features of actions from a context that describes the situation.
+"""Features of actions from a context and the features of the arms.
 
 Notation
-    context  (p,)    what is known of the situation: the patient, the visitor, the request
-    arms     (K, q)  what is known of each thing that can be done; or only how many they are
+    context  (p,)    features of the situation: the patient, the visitor, the request
+    arms     (K, q)  features of each arm; or only the number of arms
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ Sparse = csr_array[Any, tuple[int, int]]
 def shared(
     context: object, arms: object, *, interactions: bool = False
 ) -> Floats:  # (K, p + q), or (K, p + q + p q)
-    """One parameter for all arms: the context beside what is known of each.
+    """One parameter for all arms: the context beside the features of each arm.
 
-    The context alone cannot tell arms apart; ``interactions`` adds its products with theirs.
+    The context is the same for all arms; ``interactions`` adds its products with their features.
 
     >>> shared([2.0], [[1.0], [3.0]], interactions=True).tolist()
     [[2.0, 1.0, 2.0], [2.0, 3.0, 6.0]]
@@ -40,7 +40,7 @@ def disjoint(context: object, arms: int, *, sparse: Literal[True]) -> Sparse: ..
 
 
 def disjoint(context: object, arms: int, *, sparse: bool = False) -> Floats | Sparse:  # (K, K p)
-    """A parameter for each arm: the context in a block of its own; ``sparse`` if that is large.
+    """A parameter for each arm, whose context is in a block of its own; ``sparse`` saves memory.
 
     >>> disjoint([1.0, 2.0], 2).tolist()
     [[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0]]
@@ -66,7 +66,7 @@ def hybrid(
 def hybrid(
     context: object, arms: object, *, interactions: bool = False, sparse: bool = False
 ) -> Floats | Sparse:
-    """Both: what arms have in common, and how each differs from it.
+    """The columns of ``shared`` and ``disjoint``: what arms have in common, and how each differs.
 
     >>> hybrid([2.0], [[1.0], [3.0]]).tolist()
     [[2.0, 1.0, 2.0, 0.0], [2.0, 3.0, 0.0, 2.0]]
@@ -114,7 +114,7 @@ def hybrid_names(
 
 
 def as_context(context: object) -> Floats:  # (p,)
-    """What is known of the situation: an array, or one row of a sparse matrix."""
+    """A context from an array, or from one row of a sparse matrix."""
     given: Any = context
     if issparse(context):
         dense = given.toarray()
@@ -126,7 +126,6 @@ def as_context(context: object) -> Floats:  # (p,)
 
 
 def as_arms(arms: object) -> Floats:  # (K, q)
-    """What is known of the arms."""
     table = as_floats(arms, "arms")
     if table.ndim != 2 or table.shape[0] == 0:
         raise ValueError(
@@ -137,7 +136,7 @@ def as_arms(arms: object) -> Floats:  # (K, q)
 
 
 def sparse_blocks(row: Floats, count: int) -> Sparse:  # (K, K p)
-    """The context in a block of its own for each arm, zeros left out."""
+    """The actions of ``disjoint`` as a sparse matrix."""
     places = np.flatnonzero(row)
     columns = places + len(row) * np.arange(count)[:, None]
     ends = len(places) * np.arange(count + 1)

@@ -1,4 +1,4 @@
-"""Columns of data by name, whatever holds them: arrays, dictionaries or data frames."""
+"""Columns of data by name, from arrays, dictionaries or data frames."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -13,13 +13,13 @@ Value = str | int | float | bool | None  # None is missing
 
 
 class Column(NamedTuple):
-    """A column of a table: an array if it is known to hold numbers, NaN where one is missing."""
+    """A column of a table: an array of numbers, NaN where one is missing, or a list of values."""
 
     name: str
     values: Floats | list[Value]
 
     def is_numeric(self) -> bool:
-        """Whether there are numbers only, and at least one."""
+        """Whether all values that are not missing are numbers, and there is at least one."""
         known = [value for value in self.listed() if value is not None]
         return bool(known) and all(is_number(value) for value in known)
 
@@ -39,7 +39,7 @@ class Column(NamedTuple):
         return float(value)
 
     def listed(self) -> list[Value]:
-        """The values one by one, None where one is missing."""
+        """The values as a list, None where one is missing."""
         if isinstance(self.values, np.ndarray):
             return [None if value != value else value for value in self.values.tolist()]
         return self.values
@@ -48,10 +48,10 @@ class Column(NamedTuple):
 def read_columns(
     table: object, missing: Collection[str] = (), only: Collection[str] = ()
 ) -> dict[str, Column]:
-    """The columns of a table, or only some; texts in ``missing`` stand for nothing.
+    """The columns of a table, or only some; texts in ``missing`` stand for missing values.
 
-    A table is a data frame of any library that Narwhals knows (pandas, Polars, PyArrow), a
-    dictionary of columns, or an array, whose columns are called 0, 1, ...
+    A table is a data frame of a library that Narwhals supports (pandas, Polars, PyArrow), a
+    dictionary of columns, or an array, whose columns are named 0, 1, ...
 
     >>> read_columns({"age": [61, None]})["age"].is_numeric()
     True
@@ -61,7 +61,7 @@ def read_columns(
         if name not in raw:
             raise ValueError(
                 f"column {name!r} is absent, columns are {', '.join(raw)}: "
-                "give None where a value is not known"
+                "give None where a value is missing"
             )
     found = {
         name: as_column(name, values, missing)
@@ -75,11 +75,11 @@ def read_columns(
 
 
 def raw_columns(table: Any) -> Mapping[Any, Any]:
-    """The columns of a table as they are given."""
+    """The columns of a table, unchecked."""
     if isinstance(table, Mapping):
         return table
     if not isinstance(table, np.ndarray):
-        import narwhals as nw  # which takes its time, and arrays do not need it
+        import narwhals as nw  # a slow import, which arrays do not need
 
         frame = nw.from_native(table, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
@@ -108,7 +108,7 @@ def as_column(name: str, values: Any, missing: Collection[str]) -> Column:
 
 
 def as_value(value: Any, name: str, missing: Collection[str]) -> Value:
-    """A number, a text, or None for what is missing."""
+    """A number, a text, or None for a missing value."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas

@@ -1,7 +1,7 @@
-"""From columns of data to numbers that a linear model can use, the same way every time.
+"""Encoding columns of data as numbers for a linear model.
 
-Numbers are standardised, categories become one column each, and what is missing becomes the mean
-beside a column that says so. What was learned of the data fits into JSON.
+Numbers are standardised, and each category has an indicator column. A missing number becomes the
+mean, beside an indicator column. The fitted encoder can be stored as JSON.
 """
 
 import warnings
@@ -23,7 +23,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Numeric:
-    """A column of numbers, as it was when the encoder was fitted."""
+    """A fitted column of numbers."""
 
     name: str
     mean: float
@@ -32,11 +32,11 @@ class Numeric:
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns made of it."""
+        """Names of the encoded columns."""
         return [self.name, f"{self.name} missing"] if self.gaps else [self.name]
 
     def encode(self, column: Column, unknown: Unknown) -> Floats:  # (n, 1) or (n, 2)
-        """Standardised numbers; a gap is the mean, and noted if there were gaps to learn from."""
+        """Standardised numbers, beside an indicator if some were missing in fitting."""
         numbers = column.numbers()
         absent = np.isnan(numbers)
         standard = np.where(absent, 0.0, (numbers - self.mean) / self.scale)
@@ -46,7 +46,7 @@ class Numeric:
 
 @dataclass(frozen=True)
 class Categorical:
-    """A column of categories, as it was when the encoder was fitted."""
+    """A fitted column of categories."""
 
     name: str
     categories: tuple[Value, ...]  # the last is None if some were missing
@@ -54,14 +54,14 @@ class Categorical:
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns made of it."""
+        """Names of the encoded columns."""
         return [
             f"{self.name} missing" if one is None else f"{self.name} = {one}"
             for one in self.categories
         ]
 
     def encode(self, column: Column, unknown: Unknown) -> Floats:  # (n, categories)
-        """One column for each category; zeros, or an error, for one that is not known."""
+        """One column for each category; zeros, or an error, for an unknown one."""
         places = {category: place for place, category in enumerate(self.categories)}
         values = column.listed()
         encoded = np.zeros((len(values), len(places)))
@@ -79,7 +79,7 @@ class Categorical:
 
 @dataclass(frozen=True)
 class Encoder:
-    """How to encode tables with the columns of the one that it was fitted to.
+    """Encodes tables with the columns of the table that it was fitted to.
 
     >>> encoder = Encoder.fit({"age": [60, 70, None], "sex": ["f", "m", "f"]})
     >>> encoder.names
@@ -103,14 +103,15 @@ class Encoder:
         unknown: Unknown = "zeros",
         missing: Iterable[str] = (),
     ) -> "Encoder":
-        """Learn how to encode tables like this one: a data frame, a dictionary of columns, an array
-        (n, columns), or a SciPy sparse matrix of numbers.
+        """Fit an encoder to a table: a data frame, a dictionary of columns, an array (n, columns),
+        or a SciPy sparse matrix of numbers.
 
-        Columns are used as they are named; if none is, all are, numbers as ``numeric`` and all else
-        as ``categorical``. A category that is not in this table becomes "zeros" later, or an
-        "error", as ``unknown`` says. Texts in ``missing`` count as gaps. With a ``baseline`` the
-        most common category of a column has no column of its own: an intercept stands for it.
-        Numbers of a sparse matrix are scaled but not centred, so that zeros stay zeros.
+        ``numeric`` and ``categorical`` name the columns to use; if both are empty, all columns are
+        used, numbers as numeric and all others as categorical. ``unknown`` says whether a category
+        that is not in this table is encoded as "zeros" or is an "error". Texts in ``missing`` are
+        missing values. With a ``baseline`` the most common category of each column has no
+        indicator, as an intercept stands for it. Numbers of a sparse matrix are scaled but not
+        centred, so that zeros stay zeros.
         """
         if unknown not in ("zeros", "error"):
             raise ValueError(f'unknown must be "zeros" or "error", got {unknown!r}')
@@ -134,21 +135,20 @@ class Encoder:
         return [name for column in self.columns for name in column.names]
 
     def encode(self, table: object) -> Floats | Sparse:  # (n, p)
-        """The rows of a table, sparse if it is; columns that were not fitted are left out."""
+        """The encoded rows of a table, sparse if the table is; other columns are left out."""
         if issparse(table):
             return self._scale(as_sparse(table))
         found = read_columns(table, self.missing, [column.name for column in self.columns])
         return np.hstack([one.encode(found[one.name], self.unknown) for one in self.columns])
 
     def row(self, values: Mapping[str, object]) -> Floats:  # (p,)
-        """One row, by the names of its columns: what is known when a decision is due."""
+        """The encoding of one row, given by the names of its columns."""
         if not isinstance(values, Mapping):
             raise ValueError(
                 f"values must be a dictionary from names of columns to values, got {values!r}"
             )
-        encoded = self.encode({name: [value] for name, value in values.items()})
-        context: Floats = np.asarray(encoded)[0]
-        return context
+        row: Floats = np.asarray(self.encode({name: [one] for name, one in values.items()}))[0]
+        return row
 
     def _scale(self, table: Sparse) -> Sparse:
         fitted = [one for one in self.columns if isinstance(one, Numeric) and one.mean == 0.0]
@@ -161,14 +161,14 @@ class Encoder:
                          shape=table.shape)  # fmt: skip
 
     def state(self) -> dict[str, Any]:
-        """What was learned, as JSON has it."""
+        """The fitted encoder as JSON."""
         columns = [{"kind": type(one).__name__.lower(), **asdict(one)} for one in self.columns]
         kept = {"unknown": self.unknown, "missing": list(self.missing)}
         return {"format": FORMAT, **kept, "columns": columns}
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> "Encoder":
-        """The encoder that has this state."""
+        """The encoder with this state."""
         try:
             as_count(state["format"], "format", FORMAT, FORMAT)
             columns = tuple(column_of(dict(entry)) for entry in state["columns"])
@@ -177,11 +177,11 @@ class Encoder:
             raise ValueError(f"state must be what Encoder.state returned: {error}") from None
 
 
-# What is learned of a column
+# Fitting columns
 
 
 def one_or_more(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Names as texts; a text is one name, not its letters."""
+    """Names as texts; a single text is one name."""
     return (names,) if isinstance(names, str) else tuple(str(name) for name in names)
 
 
@@ -200,8 +200,8 @@ def kinds_of(
 
 
 def warn_of_numerals(column: Column) -> None:
-    """Say so if numbers are about to become categories that nobody called so: texts that are all
-    numbers, as a file is read, or numbers beside texts.
+    """Warn if numbers would become categories without being named so: texts that all read as
+    numbers, or numbers beside texts.
     """
     known = {value for value in column.listed() if value is not None}
     texts = {value for value in known if isinstance(value, str)}
@@ -210,15 +210,15 @@ def warn_of_numerals(column: Column) -> None:
         what = f"numbers beside {min(texts)!r}" if beside else "numbers as texts"
         warnings.warn(
             f"column {column.name!r} holds {what}, so each of {len(known)} values becomes a "
-            "category: convert it (float), name what stands for nothing (missing), or name the "
-            "columns (numeric, categorical)",
+            "category: convert it (float), name the texts that stand for missing values (missing), "
+            "or name the columns (numeric, categorical)",
             UserWarning,
             stacklevel=4,
         )
 
 
 def fit_numeric(column: Column) -> Numeric:
-    """Mean and scale of the numbers that are there."""
+    """Mean and scale of the numbers that are not missing."""
     numbers = column.numbers()
     known = numbers[~np.isnan(numbers)]
     check_moderate(known, column.name)
@@ -226,14 +226,13 @@ def fit_numeric(column: Column) -> Numeric:
         raise ValueError(
             f"column {column.name!r} must hold a number, all are missing: leave it out"
         )
-    scale = float(known.std())
-    mean = float(known.mean())
+    mean, scale = float(known.mean()), float(known.std())
     is_constant = scale <= 1e-12 * abs(mean)
     return Numeric(column.name, mean, 1.0 if is_constant else scale, len(known) < len(numbers))
 
 
 def fit_categorical(column: Column, leave_out: bool) -> Categorical:
-    """The categories in alphabetical order, gaps last, without the most common if so wished."""
+    """The categories in alphabetical order, missing values last, perhaps without the baseline."""
     counts = Counter(column.listed())
     ordered = sorted(counts, key=lambda value: (value is None, str(type(value)), value))
     common = (max(ordered, key=lambda value: counts[value]),) if leave_out else ()
@@ -241,7 +240,7 @@ def fit_categorical(column: Column, leave_out: bool) -> Categorical:
 
 
 def column_of(entry: dict[str, Any]) -> Numeric | Categorical:
-    """A column from its part of the state."""
+    """A fitted column from its part of the state."""
     kind = entry.pop("kind")
     if kind == "numeric":
         scale = as_number(entry["scale"], "scale", 0.0, strict=True)
@@ -263,7 +262,7 @@ def as_sparse(table: Any) -> Sparse:
 
 
 def scaled(table: Sparse) -> tuple[Numeric, ...]:
-    """Columns by the root of their mean square, zeros included."""
+    """Columns whose scale is the root of their mean square, zeros included."""
     rows, count = table.shape
     if rows == 0 or count == 0:
         raise ValueError("a table must have at least one column and one row to learn from")

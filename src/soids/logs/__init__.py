@@ -1,4 +1,4 @@
-"""Logs of decisions: what was on offer, what was chosen how probably, and what came of it."""
+"""Logs of decisions: the actions on offer, the choice and its probability, and the reward."""
 
 import os
 from pathlib import Path
@@ -19,25 +19,13 @@ FORMATS: dict[str, Any] = {
 }
 
 __all__ = [
-    "FORMATS",
-    "DsjsonLog",
-    "Entry",
-    "FrameLog",
-    "JsonLog",
-    "Log",
-    "LogError",
-    "LogWriter",
-    "OpenBanditLog",
-    "ParquetLog",
-    "format_of",
-    "read_log",
-    "rewarded",
-    "write_parquet",
-]
+    "FORMATS", "DsjsonLog", "Entry", "FrameLog", "JsonLog", "Log", "LogError", "LogWriter",
+    "OpenBanditLog", "ParquetLog", "format_of", "read_log", "rewarded", "write_parquet",
+]  # fmt: skip
 
 
 def read_log(path: str | os.PathLike[str], *, form: str | None = None, **settings: object) -> Log:
-    """The log in a file, of the format that it looks like unless told."""
+    """The log in a file; without ``form``, its format is detected."""
     form = format_of(Path(path)) if form is None else form
     if form not in FORMATS:
         raise ValueError(f"form must be one of {', '.join(FORMATS)}, got {form!r}")
@@ -46,7 +34,7 @@ def read_log(path: str | os.PathLike[str], *, form: str | None = None, **setting
 
 
 def format_of(path: Path) -> str:
-    """The format that a file looks like: by its first bytes, not by its name."""
+    """The format of a file, detected from its first line, not from its name."""
     with path.open("rb") as file:
         if file.read(4) == b"PAR1":
             return "parquet"

@@ -4,13 +4,13 @@
      "EventId": "17", "Timestamp": "2026-01-01T00:00:00Z", "a": [1, 2], "p": [0.8, 0.2],
      "c": {"User": {"age": 30, "city": "Rome"}, "_multi": [{"Item": {"id": "x"}}, ...]}}
 
-``a`` lists the actions from 1, the chosen one first; ``p`` their probabilities; the reward is the
-cost with its sign turned. Features keep their names, nothing is hashed: ``Item.price`` is a number,
-``Item.id=x`` an indicator. Two ways to see an action:
+``a`` lists the actions from 1, the chosen one first, and ``p`` their probabilities; the reward is
+minus the cost. Features keep their names and are not hashed: ``Item.price`` is a number,
+``Item.id=x`` an indicator. The features of an action are, by the setting ``features``:
     actions  its own features only
-    crossed  these, and each of them times each feature of the context (``c`` outside ``_multi``):
-             what a linear policy needs for its choice to depend on the context
-Names are gathered in a first pass over the file.
+    crossed  these, and each of them times each feature of the context (``c`` outside ``_multi``),
+             so that the choices of a linear policy can depend on the context
+A first pass over the file collects the names of all features.
 """
 
 import math
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from soids.arrays import Floats, as_number
-from soids.logs.joining import Joiner
+from soids.logs.joining import complete
 from soids.logs.jsonlines import check_torn, json_lines
 from soids.logs.records import (
     Entry,
@@ -40,7 +40,7 @@ MOST_COLUMNS = 20_000  # a set of 100 actions then takes 16 MB
 
 
 class DsjsonLog:
-    """A file of VW's dsjson; read as a stream, twice."""
+    """A file of VW's dsjson, which is read as a stream, twice."""
 
     unit = "line"
 
@@ -57,16 +57,13 @@ class DsjsonLog:
 
     def __iter__(self) -> Iterator[Entry]:
         columns = self.columns()
-        joiner, line = Joiner(), 1
-        with located(self.name, self.unit, lambda: line):
-            for line, record in self._events():
-                entry = as_decision(record, self._set_of(record, columns), line)
-                if joiner.decide(entry):
-                    yield entry
-            yield from joiner.finish()
+        return complete(
+            self, self._events(),
+            lambda line, record: as_decision(record, self._set_of(record, columns), line),
+        )  # fmt: skip
 
     def columns(self) -> dict[str, int]:
-        """The place of every feature, by name, in the order in which they first occur."""
+        """The column of every feature, by name, in the order in which they first occur."""
         if self._columns is None:
             columns: dict[str, int] = {}
             for line, record in self._events():
@@ -84,7 +81,7 @@ class DsjsonLog:
 
     def _events(self) -> Iterator[tuple[int, dict[str, Any]]]:
         for line, record in json_lines(self.path, skip_torn=self.skip_torn):
-            if "c" in record:  # other lines, such as rewards that came too late, decide nothing
+            if "c" in record:  # other lines, such as rewards that came too late, hold no decision
                 yield line, record
 
     def _actions_of(self, record: dict[str, Any]) -> list[dict[str, float]]:
@@ -118,9 +115,7 @@ def as_decision(record: dict[str, Any], actions: Floats | int, line: int) -> Ent
     """The decision in a line, checked."""
     count = len(actions) if isinstance(actions, np.ndarray) else actions
     if as_number(record.get("pdrop", 0.0), "pdrop") != 0.0:
-        raise ValueError(
-            f"pdrop must be 0, got {record['pdrop']}: dropped events are not made up for"
-        )
+        raise ValueError(f"pdrop must be 0, got {record['pdrop']}: dropped events are unsupported")
     order = needed(record, "a")
     listed = isinstance(order, list) and all(type(number) is int for number in order)
     if not listed or sorted(order) != list(range(1, count + 1)):
@@ -129,21 +124,18 @@ def as_decision(record: dict[str, Any], actions: Floats | int, line: int) -> Ent
     label = record.get("_label_Action")
     if label is not None and label != chosen + 1:
         raise ValueError(f"_label_Action must be a[0], {chosen + 1}, got {label!r}")
-    given = record.get("p")
-    probabilities = None
-    if given is not None:
+    probabilities, propensity = None, record.get("_label_probability")
+    if record.get("p") is not None:
         probabilities = np.empty(count)
-        probabilities[np.array(order) - 1] = as_probabilities(given, count, "p")
+        probabilities[np.array(order) - 1] = as_probabilities(record["p"], count, "p")
         probabilities.flags.writeable = False
-    propensity = record.get("_label_probability")
-    if propensity is None and probabilities is not None:
-        propensity = float(probabilities[chosen])
-    elif probabilities is not None:
-        told = float(probabilities[chosen])
-        if not math.isclose(as_number(propensity, "_label_probability"), told, rel_tol=1e-3):
-            raise ValueError(f"_label_probability must be p[0], {told:g}, got {propensity}")
+        own = float(probabilities[chosen])
+        if propensity is None:
+            propensity = own
+        elif not math.isclose(as_number(propensity, "_label_probability"), own, rel_tol=1e-3):
+            raise ValueError(f"_label_probability must be p[0], {own:g}, got {propensity}")
     if propensity is None:
-        raise ValueError("_label_probability (or p) must be there: without it nothing follows")
+        raise ValueError("_label_probability (or p) must be there: no estimate without it")
     cost = record.get("_label_cost")
     learned = cost is not None and not record.get("_skipLearn", False)
     return Entry(
@@ -154,7 +146,7 @@ def as_decision(record: dict[str, Any], actions: Floats | int, line: int) -> Ent
 
 
 def flattened(part: object, name: str = "") -> dict[str, float]:
-    """Features by name: numbers as they are, texts as indicators; what begins with _ is none."""
+    """Features by name: numbers unchanged, texts as indicators; names with _ are left out."""
     if isinstance(part, dict):
         inside: dict[str, float] = {}
         for key, value in part.items():

@@ -1,4 +1,4 @@
-"""A DataFrame as a log: pandas, polars or any that narwhals knows; a row a decision."""
+"""A DataFrame as a log, one decision a row: pandas, polars or any other that narwhals supports."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,32 +7,31 @@ from typing import Any
 import numpy as np
 
 from soids.arrays import Floats, as_count, as_floats
-from soids.logs.joining import Joiner
+from soids.logs.joining import complete
 from soids.logs.records import (
     Entry,
     agreed,
     as_id,
     as_probabilities,
+    as_probability,
     as_propensity,
     as_reward,
     as_set,
-    as_share_of_one,
     as_time,
-    located,
     wrong,
 )
 
 
 class FrameLog:
-    """The rows of a DataFrame as logged decisions; arguments in quotes name its columns.
+    """The rows of a DataFrame as logged decisions; texts name its columns.
 
-    ``chosen`` holds indices of ``actions``, which is their number, one set (K, d) for all rows, or
-    a set for each (n, K, d); or it holds labels, of which ``actions`` lists all. Without
-    ``actions`` those are on offer that occur, in order: what was never shown, nobody can know of.
-    Whole numbers are indices, and must then occur without a gap. Without ``chosen`` a log can only
-    say what its own policy, or a ``target``, is worth. ``probabilities`` and ``target`` name a
-    column for each action; ``target`` may also name one, with the probability of the action that
-    was chosen. A reward that never came is null; NaN is refused.
+    - ``chosen`` names a column of indices or labels of the chosen actions. Without it only the
+      logging policy and a ``target`` can be evaluated.
+    - ``actions`` is the number of actions, one set (K, d), a set for each row (n, K, d), or a list
+      of all labels. Without it, the actions are those that occur; indices must have no gaps.
+    - ``probabilities`` and ``target`` name a column for each action. ``target`` may also name one
+      column, with its probability of the chosen action.
+    - A missing reward is null; NaN is refused.
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"item": ["a", "b"], "p": [0.5, 0.5], "click": [0, 1]})
@@ -73,15 +72,9 @@ class FrameLog:
             self.target = self._table(target)
 
     def __iter__(self) -> Iterator[Entry]:
-        joiner, row = Joiner(), 1
-        with located(self.name, self.unit, lambda: row):
-            for row in range(1, len(self.reward) + 1):
-                entry = self._entry(row - 1)
-                if joiner.decide(entry):
-                    yield entry
-            yield from joiner.finish()
+        return complete(self, enumerate(range(len(self.reward)), 1), self._entry)
 
-    def _entry(self, i: int) -> Entry:
+    def _entry(self, row: int, i: int) -> Entry:
         actions, chosen, probabilities = self.actions, 0, None
         propensity = self.propensity[i]
         target: Floats | float | None = None
@@ -96,22 +89,22 @@ class FrameLog:
         if isinstance(self.target, np.ndarray):
             target = as_probabilities(self.target[i], count or 0, "target")
         elif self.target is not None:
-            target = as_share_of_one(self.target[i], "target")
+            target = as_probability(self.target[i], "target")
         reward = self.reward[i]
         if isinstance(reward, float) and math.isnan(reward):
             raise ValueError(
-                "reward must be a number, got nan: for rewards that have not come, take a column "
-                "that knows of gaps, such as one of pandas' type Float64"
+                "reward must be a number, got nan: for missing rewards, take a column type with "
+                "nulls, such as pandas' Float64"
             )
         return Entry(
-            as_id(str(i + 1) if self.id is None else self.id[i]), actions, chosen,
+            as_id(str(row) if self.id is None else self.id[i]), actions, chosen,
             as_propensity(propensity), None if reward is None else as_reward(reward),
             probabilities, target, None if self.time is None else as_time(self.time[i]),
-            "" if self.policy is None or self.policy[i] is None else str(self.policy[i]), i + 1,
+            "" if self.policy is None or self.policy[i] is None else str(self.policy[i]), row,
         )  # fmt: skip
 
     def _column(self, name: str, *, of_numbers: bool = True) -> list[Any]:
-        """The values of a column, None where there is none; a number that is NaN is no gap."""
+        """The values of a column, None where one is missing; NaN among numbers stays NaN."""
         if name not in self.frame.columns:
             known = ", ".join(map(str, self.frame.columns[:20]))
             raise ValueError(f"the frame must have a column {name!r}, it has {known}")
@@ -146,7 +139,7 @@ class FrameLog:
 
 
 def indexed(values: list[Any], labels: list[Any]) -> tuple[list[int], int]:
-    """The place of each value among the labels, and how many labels there are."""
+    """The index of each value among the labels, and the number of labels."""
     places = {label: place for place, label in enumerate(labels)}
     for row, value in enumerate(values, 1):
         if value not in places:
@@ -156,7 +149,7 @@ def indexed(values: list[Any], labels: list[Any]) -> tuple[list[int], int]:
 
 
 def as_labels(values: list[Any]) -> list[Any]:
-    """The labels that occur, in order; of whole numbers, all from 0 on."""
+    """The labels that occur, sorted; whole numbers must be 0, 1, ... without gaps."""
     for row, value in enumerate(values, 1):
         if value is None or (isinstance(value, float) and math.isnan(value)):
             raise wrong(FrameLog.name, FrameLog.unit, row, f"chosen must be there, got {value}")
@@ -167,13 +160,13 @@ def as_labels(values: list[Any]) -> list[Any]:
     if all(isinstance(label, int) for label in labels) and labels != list(range(len(labels))):
         raise ValueError(
             f"chosen must hold indices from 0 on, got {len(labels)} of {labels[0]}..{labels[-1]}: "
-            "say how many actions there are (actions=), or turn them into texts"
+            "give the number of actions (actions=), or turn the indices into texts"
         )
     return labels
 
 
 def as_frame(frame: object) -> Any:
-    """Any DataFrame in the one way that narwhals shows them all."""
+    """The DataFrame under the interface of narwhals."""
     try:
         import narwhals
     except ImportError:

@@ -1,22 +1,38 @@
-"""Rewards that come later find their decisions; no decision is logged twice.
+"""Joining rewards that come later with their decisions, and refusing repeated ids.
 
-Of decisions that are complete only a hash is kept, 16 bytes with the line: ten million need
-160 MB, whatever their actions are.
+Of complete decisions only a hash of the id and the line are kept, 16 bytes: ten million decisions
+need 160 MB, whatever their actions are.
 """
 
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
 import numpy as np
-from numpy.typing import NDArray
 
 from soids.arrays import Ints
-from soids.logs.records import Entry, RepeatedIdError
+from soids.logs.records import Entry, Log, RepeatedIdError, located
 
 BATCH = 1 << 16  # hashes that are looked up together
+T = TypeVar("T")
+
+
+def complete(
+    log: Log, records: Iterable[tuple[int, T]], as_entry: Callable[[int, T], Entry]
+) -> Iterator[Entry]:
+    """The decisions in numbered records, those without a reward last; errors name their place."""
+    joiner, line = Joiner(), 1
+    with located(log.name, log.unit, lambda: line):
+        for line, record in records:
+            entry = as_entry(line, record)
+            if joiner.decide(entry):
+                yield entry
+        yield from joiner.finish()
 
 
 class Seen:
-    """The ids so far, in sorted blocks, each at least twice as long as the next.
+    """Hashes of ids in sorted blocks, each at least twice as long as the next.
 
-    A hash of 64 bits tells ten million ids apart but for a chance of 3 in a million.
+    Two of ten million ids have the same hash of 64 bits with a probability of 3 in a million.
     """
 
     def __init__(self) -> None:
@@ -24,7 +40,7 @@ class Seen:
         self.blocks: list[tuple[Ints, Ints]] = []  # hashes and their lines
 
     def add(self, name: str, line: int) -> tuple[int, int] | None:
-        """Note an id; returns the lines of one that came twice, as soon as that is known."""
+        """Add an id; returns the lines of a repeated one, once it is detected."""
         key = hash(name)
         if key in self.fresh:
             return self.fresh[key], line
@@ -32,7 +48,7 @@ class Seen:
         return self.settle() if len(self.fresh) == BATCH else None
 
     def settle(self) -> tuple[int, int] | None:
-        """Look the latest ids up among all before them."""
+        """Look up the latest ids among all before them."""
         if not self.fresh:
             return None
         hashes = np.fromiter(self.fresh, np.int64, len(self.fresh))
@@ -49,22 +65,18 @@ class Seen:
         return None
 
     def knows(self, name: str) -> bool:
-        """Whether an id has been seen."""
         key = hash(name)
         one, nowhere = np.array([key]), np.array([0])
         return key in self.fresh or any(matches(block, one, nowhere) for block in self.blocks)
 
 
 def sorted_block(hashes: Ints, lines: Ints) -> tuple[Ints, Ints]:
-    """Hashes in order, with their lines."""
     order = np.argsort(hashes)
     return hashes[order], lines[order]
 
 
-def matches(
-    block: tuple[Ints, Ints], hashes: Ints, lines: NDArray[np.int64]
-) -> list[tuple[int, int]]:
-    """The lines of each hash that a block holds already: there, and here."""
+def matches(block: tuple[Ints, Ints], hashes: Ints, lines: Ints) -> list[tuple[int, int]]:
+    """For each hash that is in the block, its line there and its line here."""
     known, at = block
     places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
     again = known[places] == hashes
@@ -72,7 +84,7 @@ def matches(
 
 
 class Joiner:
-    """Decisions that wait for their reward, by id."""
+    """Decisions whose reward is still missing, by id."""
 
     def __init__(self) -> None:
         self.seen = Seen()
@@ -80,7 +92,7 @@ class Joiner:
         self.decisions = 0
 
     def decide(self, entry: Entry) -> bool:
-        """Note a decision; returns whether it is complete."""
+        """Add a decision; returns whether it has its reward."""
         refuse(self.seen.add(entry.id, entry.line))
         self.decisions += 1
         if entry.reward is None:
@@ -88,13 +100,13 @@ class Joiner:
         return entry.reward is not None
 
     def reward(self, name: str, reward: float) -> Entry:
-        """The decision that a reward is for, complete."""
+        """The decision with this id, completed by its reward."""
         entry = self.awaited(name)._replace(reward=reward)
         del self.waiting[name]
         return entry
 
     def awaited(self, name: str) -> Entry:
-        """The decision that waits for the reward of this name."""
+        """The decision with this id, which must have no reward yet."""
         if name in self.waiting:
             return self.waiting[name]
         if self.seen.knows(name):
@@ -102,7 +114,7 @@ class Joiner:
         raise ValueError(f"reward_of must name a decision logged above, got {name!r}")
 
     def finish(self) -> list[Entry]:
-        """The decisions whose reward never came, when there are no more."""
+        """The decisions without a reward, after the last line."""
         if not self.decisions:
             raise ValueError("the log must hold a decision, it is empty")
         refuse(self.seen.settle())
@@ -110,6 +122,5 @@ class Joiner:
 
 
 def refuse(twice: tuple[int, int] | None) -> None:
-    """Refuse an id that was given in two lines."""
     if twice is not None:
         raise RepeatedIdError(*twice)

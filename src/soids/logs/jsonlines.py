@@ -1,13 +1,13 @@
-"""JSON lines: a header, then one line a decision, and one a reward that came later.
+"""JSON lines: a header, then a line for each decision, and one for each reward that came later.
 
     {"format": "soids log", "version": 1, "sets": {"home": [[1, 0], [0, 1]]}}
     {"id": "17", "time": "2026-01-01T00:00:00Z", "policy": "v3", "set": "home",
      "probabilities": [0.9, 0.1], "chosen": 0}
     {"reward_of": "17", "reward": 1.0}
 
-In place of ``set`` stand ``actions`` (K, d) or ``count``, their number; in place of
-``probabilities`` the ``propensity`` of the chosen one. A reward that is known stands in the line of
-its decision. Other fields are left alone.
+``actions`` (K, d) or ``count``, their number, may replace ``set``, and the ``propensity`` of the
+chosen action may replace ``probabilities``. A reward that is known at once stands in the line of
+its decision. Other fields are ignored.
 """
 
 import gzip
@@ -42,11 +42,11 @@ except ImportError:  # Windows
 
 TORN = ("refuse", "skip")
 GZIP = b"\x1f\x8b"  # the first bytes of such a file
-PIECE = 65536  # bytes read at once to find the end of the last whole line
+PIECE = 65536  # bytes read at once in the search for the end of the last whole line
 
 
 class JsonLog:
-    """A log in JSON lines, plain or gzip; read as a stream."""
+    """A log in JSON lines, plain or gzip, which is read as a stream."""
 
     unit = "line"
 
@@ -69,7 +69,7 @@ class JsonLog:
 
 
 class Contents:
-    """What the lines of a log have said so far."""
+    """The header and the decisions of the lines read so far."""
 
     def __init__(self, target: str = "target") -> None:
         self.target = target
@@ -77,7 +77,7 @@ class Contents:
         self.joiner = Joiner()
 
     def take(self, record: dict[str, Any], line: int) -> Entry | None:
-        """Note what a line says; returns the decision that it completes, if it does."""
+        """Read a line; returns the decision that it completes, if any."""
         if self.header is None:
             self.header = as_header(record)
             return None
@@ -90,14 +90,13 @@ class Contents:
 
 
 def check_torn(torn: object) -> None:
-    """Refuse an unknown way to deal with a torn last line."""
     if torn not in TORN:
         raise ValueError(f"torn must be one of {', '.join(TORN)}, got {torn!r}")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
-    """A file as bytes, unpacked if it is gzip, whatever its name is."""
+    """A file as bytes, unpacked if its content is gzip."""
     with path.open("rb") as file:
         if file.peek(2)[:2] == GZIP:
             with gzip.GzipFile(fileobj=file) as unpacked:
@@ -107,7 +106,7 @@ def opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a text file, numbered; what was never finished has no end of line."""
+    """The numbered lines of a text file; an unfinished last line has no line break."""
     number = 0
     with opened(path) as file:
         while True:
@@ -127,7 +126,7 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def json_lines(path: Path, *, skip_torn: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file of JSON lines, numbered; blank lines are none."""
+    """The numbered objects of a file of JSON lines, without blank lines."""
     for number, text in text_lines(path):
         if not text.strip():
             continue
@@ -151,11 +150,11 @@ def json_lines(path: Path, *, skip_torn: bool = False) -> Iterator[tuple[int, di
 
 
 class LogWriter:
-    """Appends to a log in JSON lines: each line is one write, and flushed to the system.
+    """Appends to a log in JSON lines; each line is one unbuffered write.
 
-    What is written is checked first, so that it can be read; to continue a log it is therefore read
-    once, and it has one writer at a time. A log that is continued keeps its header. A line that
-    does not fit on the disk is taken back, and so is one that a killed process left unfinished.
+    Lines are checked before they are written, so that they can be read again. An existing log is
+    therefore read once, keeps its header, and has one writer at a time. A line that does not fit on
+    the disk is removed, and so is one that a killed process left unfinished.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "decisions.jsonl"
@@ -176,20 +175,20 @@ class LogWriter:
         self.path = Path(path)
         self.header = make_header(sets or {}, dimension)
         self.joiner = Joiner()
-        told = sets is not None or dimension is not None
+        is_given = sets is not None or dimension is not None
         self.file = self.path.open("ab", buffering=0)
         try:
-            take(self.file)
+            lock(self.file)
             if os.fstat(self.file.fileno()).st_size == 0:
                 self._write(self.header.described())
             else:
-                mend(self.path)
-                self.header, self.joiner = continued(self.path, self.header if told else None)
+                remove_torn_line(self.path)
+                self.header, self.joiner = continued(self.path, self.header if is_given else None)
         except BlockingIOError:
-            self.file.close()  # the claim is not ours to release
+            self.file.close()  # another writer holds the lock
             raise
         except BaseException:
-            let_go(self.file)
+            unlock(self.file)
             raise
 
     def decide(
@@ -206,18 +205,18 @@ class LogWriter:
         target: Sequence[float] | float | None = None,
     ) -> None:
         """Log a decision."""
-        way = {str: "set", int: "count"}.get(type(plain(actions)), "actions")
-        said = {
-            "id": plain(id), way: plain(actions), "chosen": plain(chosen), "target": plain(target),
+        form = {str: "set", int: "count"}.get(type(plain(actions)), "actions")
+        record = {
+            "id": plain(id), form: plain(actions), "chosen": plain(chosen),
             "propensity": propensity, "probabilities": plain(probabilities), "reward": reward,
-            "time": time, "policy": policy,
+            "time": time, "policy": policy, "target": plain(target),
         }  # fmt: skip
-        entry = as_entry(said, self.header, 0, "target")
+        entry = as_entry(record, self.header, 0, "target")
         if self.joiner.seen.knows(entry.id):
             raise ValueError(f"id must be new, {entry.id!r} was logged already: log it once")
         self._write({
             "id": entry.id, "time": entry.time, "policy": entry.policy or None,
-            way: plain(entry.actions if way == "actions" else actions),
+            form: plain(entry.actions if form == "actions" else actions),
             "probabilities": plain(entry.probabilities),
             "propensity": entry.propensity if entry.probabilities is None else None,
             "chosen": entry.chosen, "reward": entry.reward, "target": plain(entry.target),
@@ -228,39 +227,39 @@ class LogWriter:
     def reward(
         self, id: str | int, reward: float, *, time: str | float | datetime | None = None
     ) -> None:
-        """Log the reward of a decision that was logged without."""
+        """Log the reward of a decision that was logged without one."""
         name, value = as_id(plain(id)), as_reward(reward)
         self.joiner.awaited(name)
         self._write({"reward_of": name, "reward": value, "time": as_time(time)})
         self.joiner.reward(name, value)
 
     def _write(self, record: dict[str, Any]) -> None:
-        """Append a line, of what is there, whole or not at all."""
+        """Append a line with the fields that are not None, whole or not at all."""
         if self.file.closed:
             raise ValueError(f"{self.path.name} is closed: open it by a new LogWriter")
-        there = {name: value for name, value in record.items() if value is not None}
-        line = json.dumps(there, allow_nan=False).encode() + b"\n"
-        before, taken = os.fstat(self.file.fileno()).st_size, 0
+        fields = {name: value for name, value in record.items() if value is not None}
+        line = json.dumps(fields, allow_nan=False).encode() + b"\n"
+        before, written = os.fstat(self.file.fileno()).st_size, 0
         try:
-            taken = self.file.write(line) or 0
+            written = self.file.write(line) or 0
         finally:
-            if taken != len(line):
-                self._take_back(before)
-        if taken != len(line):
+            if written != len(line):
+                self._truncate(before)
+        if written != len(line):
             raise OSError(f"{self.path} took only a part of a line: is the disk full?")
 
-    def _take_back(self, size: int) -> None:
-        """Cut off what was written of a line; if that cannot be, no other may follow it."""
+    def _truncate(self, size: int) -> None:
+        """Remove a part of a line; if that fails, close the file, so that no line follows it."""
         try:
             os.ftruncate(self.file.fileno(), size)
         except OSError:
-            let_go(self.file)
+            unlock(self.file)
 
     def close(self) -> None:
-        """Make what was written last, and let go of the file."""
+        """Flush the file to the disk, unlock and close it."""
         if not self.file.closed:
             os.fsync(self.file.fileno())
-            let_go(self.file)
+            unlock(self.file)
 
     def __enter__(self) -> "LogWriter":
         return self
@@ -269,8 +268,8 @@ class LogWriter:
         self.close()
 
 
-def take(file: IO[bytes]) -> None:
-    """Claim a file that is open for writing, where the system knows claims; until it is closed."""
+def lock(file: IO[bytes]) -> None:
+    """Lock a file that is open for writing, if the system supports locks, until it is closed."""
     if fcntl is None:
         return
     try:
@@ -279,12 +278,12 @@ def take(file: IO[bytes]) -> None:
         raise BlockingIOError(
             f"{file.name} has a LogWriter already, here or in another process: close that one first"
         ) from None
-    except OSError:  # a file system that knows no claims
+    except OSError:  # a file system without locks
         return
 
 
-def let_go(file: IO[bytes]) -> None:
-    """Release the claim, also for children that were forked meanwhile, and close the file."""
+def unlock(file: IO[bytes]) -> None:
+    """Release the lock, also for children that were forked meanwhile, and close the file."""
     if fcntl is not None:
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_UN)
@@ -292,21 +291,19 @@ def let_go(file: IO[bytes]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Arrays as lists."""
+    """The value, a list if it is an array."""
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def mend(path: Path) -> None:
-    """Take the last line of a log back if it has no end: its writer was killed before it could say
-    that the line is there.
-    """
+def remove_torn_line(path: Path) -> None:
+    """Remove the last line of a log if it is unfinished, as its writer was killed."""
     with path.open("r+b") as file:
         first = file.readline()
         if first[:2] == GZIP:
             raise ValueError(f"{path.name} is gzip: unpack it to continue it, or begin a new file")
         if not first.endswith(b"\n"):
             raise ValueError(f"{path.name} has no whole line: remove it, or begin a new file")
-        with located(path.name, "line", 1):  # or it is none of ours to mend
+        with located(path.name, "line", 1):  # a file of another kind must not be changed
             as_header(json.loads(first.decode("utf-8-sig")))
         end = file.seek(0, os.SEEK_END)
         begin = end
@@ -319,7 +316,7 @@ def mend(path: Path) -> None:
                 break
         if begin < end:
             warnings.warn(
-                f"{path.name} ended in {end - begin} bytes of an unfinished line: taken back",
+                f"{path.name} ended in {end - begin} bytes of an unfinished line: removed",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -327,9 +324,7 @@ def mend(path: Path) -> None:
 
 
 def continued(path: Path, header: Header | None) -> tuple[Header, Joiner]:
-    """What a log holds that is to be continued; refuses what is none, and what has another header
-    than the one told, if one is.
-    """
+    """The header and decisions of an existing log; a given header must be the same."""
     contents = Contents()
     for line, record in json_lines(path):
         is_first = contents.header is None
@@ -337,8 +332,8 @@ def continued(path: Path, header: Header | None) -> tuple[Header, Joiner]:
             contents.take(record, line)
         if is_first and header is not None and as_header(record).described() != header.described():
             raise ValueError(
-                f"{path.name} has another header: leave out sets= and dimension= to go on with "
-                "what it was begun with, or begin a new file"
+                f"{path.name} has another header: leave out sets= and dimension= to keep its own, "
+                "or begin a new file"
             )
     with located(path.name, "line", 0):
         refuse(contents.joiner.seen.settle())

@@ -1,16 +1,16 @@
-"""The Open Bandit Dataset (Saito, Aihara, Matsutani, Narita 2021): which of a shop's items was
-shown where, and whether it was clicked.
+"""The Open Bandit Dataset (Saito, Aihara, Matsutani, Narita 2021): the item of a shop that was
+shown at a position, and whether it was clicked.
 
 A file has the columns ``item_id, position, click, propensity_score`` and more; the items are those
 of ``item_context.csv``, or ``<campaign>_item_context.csv``, beside it. The propensity is that of
-the item given the position, so a position is a round of its own.
+the item given the position, so every position is a round.
 
-Two ways to see an item as an action:
-    items    an indicator of each item, and of each position: three sets of actions, which are few
-    context  the item's own columns (numbers as they are, codes as indicators), the user's affinity
-             with it, and the position: a new set in every round
-What is the same for all items of a round (``user_feature_*``) changes no choice of a linear policy,
-and is left out.
+The features of an action are, by the setting ``features``:
+    items    an indicator of each item, and of each position; there are three action sets
+    context  the item's own columns (numbers unchanged, codes as indicators), the user's affinity
+             with it, and the position; every round has its own action set
+Features that are the same for all items of a round (``user_feature_*``) change no choice of a
+linear policy, and are left out.
 """
 
 import csv
@@ -22,13 +22,7 @@ import numpy as np
 
 from soids.arrays import Floats, as_actions, as_count
 from soids.logs.jsonlines import text_lines
-from soids.logs.records import (
-    Entry,
-    as_propensity,
-    as_reward,
-    as_time,
-    located,
-)
+from soids.logs.records import Entry, as_propensity, as_reward, as_time, located
 
 NEEDED = ("item_id", "position", "click", "propensity_score")
 AFFINITY = "user-item_affinity_"
@@ -37,7 +31,7 @@ FEATURES = ("items", "context")
 
 
 class OpenBanditLog:
-    """A file of the Open Bandit Dataset; read as a stream."""
+    """A file of the Open Bandit Dataset, which is read as a stream."""
 
     unit = "line"
 
@@ -55,13 +49,13 @@ class OpenBanditLog:
         line = 1
         with located(self.name, self.unit, lambda: line):
             for line, row in rows(self.path, NEEDED):
-                position = as_count(whole(row, "position"), "position", 1, POSITIONS) - 1
+                position = as_count(number(row, "position", int), "position", 1, POSITIONS) - 1
                 actions = sets[position]
                 if self.features == "context":
                     actions = placed(np.column_stack([base, affinities(row, len(items))]), position)
                 yield Entry(
                     str(line - 1), actions,
-                    as_count(whole(row, "item_id"), "item_id", 0, len(items) - 1),
+                    as_count(number(row, "item_id", int), "item_id", 0, len(items) - 1),
                     as_propensity(number(row, "propensity_score")),
                     as_reward(number(row, "click")),
                     time=as_time(row.get("timestamp") or None), line=line,
@@ -72,24 +66,22 @@ class OpenBanditLog:
 
 def beside(path: Path) -> Path:
     """The file of the items that belongs to a file of the log."""
-    campaign = path.name.partition(".")[0]
-    candidates = [
-        path.with_name(f"{campaign}_item_context.csv"),
-        path.with_name("item_context.csv"),
-    ]
-    for candidate in candidates:
-        if candidate.is_file():
-            return candidate
-    names = " or ".join(candidate.name for candidate in candidates)
-    raise ValueError(f"{path.name} must have its items beside it, there is no {names}")
+    names = f"{path.name.partition('.')[0]}_item_context.csv", "item_context.csv"
+    for name in names:
+        if path.with_name(name).is_file():
+            return path.with_name(name)
+    raise ValueError(f"{path.name} must have its items beside it, there is no {' or '.join(names)}")
 
 
 def rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file as dictionaries, with their lines; no field holds an end of line."""
+    """The rows of a CSV file as dictionaries, with their lines; no field holds a line break."""
     names: list[str] = []
     for line, text in text_lines(path):
         with located(path.name, "line", line):
-            fields = split(text)
+            try:
+                fields = next(csv.reader([text])) if text.strip() else []
+            except csv.Error as error:
+                raise ValueError(f"must be CSV: {error}") from None
             if line == 1:
                 names = fields
                 missing = [name for name in needed if name not in names]
@@ -104,32 +96,17 @@ def rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, dict[str, str
             yield line, dict(zip(names, fields, strict=True))
 
 
-def split(text: str) -> list[str]:
-    """The fields of a line; none, if it is blank."""
+def number(row: dict[str, str], name: str, kind: type[float] = float) -> float:
+    """A field as a number, or as a whole one."""
     try:
-        return next(csv.reader([text])) if text.strip() else []
-    except csv.Error as error:
-        raise ValueError(f"must be CSV: {error}") from None
-
-
-def number(row: dict[str, str], name: str) -> float:
-    """A field that holds a number."""
-    try:
-        return float(row[name])
+        return kind(row[name])
     except ValueError:
-        raise ValueError(f"{name} must be a number, got {row[name]!r:.40}") from None
-
-
-def whole(row: dict[str, str], name: str) -> int:
-    """A field that holds a whole number."""
-    try:
-        return int(row[name])
-    except ValueError:
-        raise ValueError(f"{name} must be a whole number, got {row[name]!r:.40}") from None
+        wanted = "whole number" if kind is int else "number"
+        raise ValueError(f"{name} must be a {wanted}, got {row[name]!r:.40}") from None
 
 
 def affinities(row: dict[str, str], items: int) -> Floats:  # (K,)
-    """The user's affinity with every item."""
+    """The user's affinities with the items."""
     missing = [name for k in range(items) if (name := f"{AFFINITY}{k}") not in row]
     if missing:
         raise ValueError(f'column {missing[0]} must be there for the features "context"')
@@ -137,14 +114,14 @@ def affinities(row: dict[str, str], items: int) -> Floats:  # (K,)
 
 
 def placed(base: Floats, position: int) -> Floats:  # (K, d)
-    """The items at a position, told by an indicator."""
+    """The items beside the indicator of a position."""
     where = np.zeros((len(base), POSITIONS))
     where[:, position] = 1.0
     return as_actions(np.column_stack([base, where]), base.shape[1] + POSITIONS)
 
 
 def encoded(values: list[str]) -> Floats:  # (K, 1), or (K, number of codes)
-    """Numbers as they are, or an indicator for every code."""
+    """Numbers unchanged, or an indicator for every code."""
     try:
         return np.array(values, dtype=np.float64)[:, None]
     except ValueError:
@@ -152,19 +129,16 @@ def encoded(values: list[str]) -> Floats:  # (K, 1), or (K, number of codes)
         return np.array([[float(value == code) for code in codes] for value in values])
 
 
-def whole_at(path: Path, line: int, row: dict[str, str]) -> int:
-    """The number of an item."""
-    with located(path.name, "line", line):
-        return whole(row, "item_id")
-
-
 def read_items(path: Path) -> Floats:  # (K, d)
     """The features of the items, in the order of their numbers."""
-    table = [(whole_at(path, line, row), row) for line, row in rows(path, ("item_id",))]
-    table.sort(key=lambda pair: pair[0])
-    numbers = [item for item, _ in table]
-    if not table or numbers != list(range(len(table))):
+    items: list[tuple[float, dict[str, str]]] = []
+    for line, row in rows(path, ("item_id",)):
+        with located(path.name, "line", line):
+            items.append((number(row, "item_id", int), row))
+    items.sort(key=lambda item: item[0])
+    numbers = [item for item, _ in items]
+    if not items or numbers != list(range(len(items))):
         raise ValueError(f"{path.name} must hold the items 0, 1, ... once each, got {numbers[:9]}")
-    names = [name for name in table[0][1] if name.startswith("item_feature")]
-    columns = [encoded([row[name] for _, row in table]) for name in names]
-    return np.column_stack(columns) if columns else np.eye(len(table))
+    names = [name for name in items[0][1] if name.startswith("item_feature")]
+    columns = [encoded([row[name] for _, row in items]) for name in names]
+    return np.column_stack(columns) if columns else np.eye(len(items))

@@ -1,5 +1,5 @@
-"""Parquet: a row a decision, with the fields of the JSON lines as columns and their header in the
-metadata. A reward that never came is null.
+"""Parquet: one row for each decision, with the fields of the JSON lines as columns and their header
+in the metadata. A missing reward is null.
 """
 
 import importlib
@@ -28,7 +28,7 @@ BATCH = 8192  # rows in memory at a time
 
 
 def arrow() -> Any:
-    """PyArrow's parquet, or how to get it."""
+    """PyArrow, with its parquet module loaded."""
     try:
         importlib.import_module("pyarrow.parquet")
     except ImportError:
@@ -37,7 +37,7 @@ def arrow() -> Any:
 
 
 class ParquetLog:
-    """A log in a parquet file; read as a stream, some rows at a time."""
+    """A log in a parquet file, which is read as a stream, some rows at a time."""
 
     unit = "row"
 
@@ -67,7 +67,6 @@ class ParquetLog:
 
 
 def read_header(metadata: dict[bytes, bytes]) -> Header:
-    """The header in the metadata of a file."""
     if KEY not in metadata:
         raise ValueError("no header of soids in the metadata: read it as a DataFrame, by FrameLog")
     return as_header(json.loads(metadata[KEY]))
@@ -76,8 +75,8 @@ def read_header(metadata: dict[bytes, bytes]) -> Header:
 def write_parquet(
     log: Iterable[Entry], path: str | os.PathLike[str], *, sets: dict[str, Any] | None = None
 ) -> None:
-    """Write entries to a parquet file, whole or not at all; an action set that occurs in ``sets``
-    is written by its name.
+    """Write entries to a parquet file, whole or not at all; action sets in ``sets`` are written by
+    name.
     """
     pyarrow = arrow()
     header = make_header(sets or {}, None)
@@ -99,7 +98,7 @@ def write_parquet(
 
 
 def schema_for(entries: list[Entry], pyarrow: Any) -> Any:
-    """The columns: times are texts or numbers, targets numbers or lists, as in the first rows."""
+    """The columns, with the types of times and targets that occur in the first rows."""
     number, text = pyarrow.float64(), pyarrow.string()
     is_text = any(isinstance(entry.time, str) for entry in entries)
     is_list = any(isinstance(entry.target, np.ndarray) for entry in entries)

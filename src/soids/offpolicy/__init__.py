@@ -1,4 +1,4 @@
-"""What a policy would have earned, told from the log of another one."""
+"""Off-policy evaluation: the mean reward of a policy, estimated from the log of another one."""
 
 from soids.offpolicy.estimators import Estimate, direct, doubly_robust, ips, snips
 from soids.offpolicy.evaluation import Evaluation, Report, evaluate
@@ -7,19 +7,6 @@ from soids.offpolicy.rejection import Replayed, replay
 from soids.offpolicy.targets import NAMED, Candidate, learned
 
 __all__ = [
-    "NAMED",
-    "Candidate",
-    "Estimate",
-    "Evaluation",
-    "Overlap",
-    "Replayed",
-    "Report",
-    "direct",
-    "doubly_robust",
-    "evaluate",
-    "ips",
-    "learned",
-    "overlap",
-    "replay",
-    "snips",
-]
+    "NAMED", "Candidate", "Estimate", "Evaluation", "Overlap", "Replayed", "Report", "direct",
+    "doubly_robust", "evaluate", "ips", "learned", "overlap", "replay", "snips",
+]  # fmt: skip

@@ -1,18 +1,18 @@
-"""What a policy would have earned, estimated from what another one did.
+"""Estimators of a target policy's mean reward from the choices of a logging policy.
 
 Notation, (n,) each
-    weights    probability of what was chosen under the target, over that under the logging policy
-    rewards    what came of it
-    predicted  what a model says of the chosen action
+    weights    probability of the chosen action under the target, over that under the logging policy
+    rewards    of the chosen actions
+    predicted  a model's rewards of the chosen actions
     expected   the model's mean reward over the target's distribution
 
-All estimators but the direct method are averages of independent terms, or ratios of such. Their
-intervals are Student's t after Hall's transformation (1992), which removes the skewness: terms are
-mostly zero and sometimes large, and the usual interval ends too low, as the largest weights are
-those that have not been seen yet. With nine rare events and weights from 0.2 to 5 the usual 95 %
-interval of IPS holds the truth in 86 % of the cases, this one, where given, in 94 %
-(docs/replay.md). A studentised bootstrap is as accurate to this order, but draws; empirical
-Bernstein bounds hold always, but need a bound on weights that were *not* seen, and are void at 1e6.
+All estimators but the direct method are averages of independent terms, or ratios of such averages.
+Their intervals are Student's t after Hall's transformation (1992), which removes the skewness.
+Terms are mostly zero and sometimes large, and the largest weights may not have occurred yet, so the
+usual interval ends too low. With nine rare events and weights from 0.2 to 5 the usual 95 % interval
+of IPS holds the true value in 86 % of the cases; this one, where given, holds it in 94 %
+(docs/replay.md). A studentised bootstrap is as accurate to this order, but random. Empirical
+Bernstein bounds always hold, but need a bound on all possible weights, and are void if it is 1e6.
 """
 
 import math
@@ -27,14 +27,14 @@ DOMINANT = 0.5  # share of one term in the variance, beyond which no interval is
 
 
 class Estimate(NamedTuple):
-    """The mean reward of a policy, as far as it can be told."""
+    """An estimate of a policy's mean reward."""
 
     method: str
     value: float
-    error: float  # standard; of the sample only, for the direct method
-    low: float | None = None  # ends of the interval, or there is none
+    error: float  # standard error; for the direct method, of the sample only
+    low: float | None = None  # ends of the interval, if there is one
     high: float | None = None
-    doubt: str = ""  # why there is none
+    doubt: str = ""  # why there is no interval
 
     def __str__(self) -> str:
         if self.low is None:
@@ -42,7 +42,6 @@ class Estimate(NamedTuple):
         return f"{self.method} {self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
 
     def without_interval(self, doubt: str) -> "Estimate":
-        """The estimate, which promises nothing."""
         return self._replace(low=None, high=None, doubt=doubt)
 
 
@@ -79,12 +78,12 @@ def snips(weights: Floats, rewards: Floats, confidence: float = 0.95) -> Estimat
 def direct(expected: Floats) -> Estimate:
     """The direct method: a model's mean reward under the target.
 
-    As right as the model: its error is that of the sample, not of the model, so no interval.
+    The standard error does not contain the error of the model, so there is no interval.
     """
     (expected,) = paired(expected=expected)
-    spread = float(expected.std(ddof=1)) if len(expected) > 1 else math.nan
-    doubt = "as right as its model, of which no interval can be had"
-    return Estimate("DM", float(expected.mean()), spread / math.sqrt(len(expected)), doubt=doubt)
+    deviation = float(expected.std(ddof=1)) if len(expected) > 1 else math.nan
+    doubt = "the error of its model is unknown"
+    return Estimate("DM", float(expected.mean()), deviation / math.sqrt(len(expected)), doubt=doubt)
 
 
 def doubly_robust(
@@ -94,23 +93,23 @@ def doubly_robust(
     expected: Floats,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Doubly robust (Dudik, Langford, Li 2011): the model, corrected by its weighted mistakes.
+    """Doubly robust (Dudik, Langford, Li 2011): the model, corrected by its weighted errors.
 
-    Unbiased where IPS is, whatever the model; less variable if the model is any good. The model
-    must not have seen the rewards it is corrected by.
+    Unbiased where IPS is, for any model, and less variable if the model is good. The model must not
+    be fitted to the rewards that correct it.
     """
     arrays = paired(weights=weights, rewards=rewards, predicted=predicted, expected=expected)
     weights, rewards, predicted, expected = arrays
     estimate = mean_of("DR", expected + weights * (rewards - predicted), confidence)
     counted = rewards[weights > 0.0]
     if not len(counted) or np.ptp(counted) == 0.0:
-        # The model's mistakes then look small because none was seen, not because there are none.
-        return estimate.without_interval("all rewards that count are equal: too few were seen")
+        # The model's errors then look small because none was observed, not because there are none.
+        return estimate.without_interval("all rewards of positive weight are equal: too few rounds")
     return estimate
 
 
 def paired(**arrays: Floats) -> tuple[Floats, ...]:
-    """Arrays of one length, finite; weights are at least zero."""
+    """Finite arrays of one length; weights are at least zero."""
     checked = {name: as_floats(array, name) for name, array in arrays.items()}
     (name, first), *others = checked.items()
     if first.ndim != 1 or not len(first):
@@ -124,17 +123,17 @@ def paired(**arrays: Floats) -> tuple[Floats, ...]:
 
 
 def mean_of(method: str, terms: Floats, confidence: float = 0.95) -> Estimate:
-    """The mean of independent terms, and an interval for what they are drawn around."""
+    """The mean of independent terms, and an interval for their expectation."""
     confidence = as_share(confidence, "confidence")
     size, value = len(terms), float(terms.mean())
     if size < 2:
-        return Estimate(method, value, math.nan, doubt="one round tells no error")
+        return Estimate(method, value, math.nan, doubt="one round has no standard error")
     off = terms - value
-    spread = float(np.sqrt(off @ off / (size - 1)))
-    error = spread / math.sqrt(size)
-    if spread <= 1e-12 * max(1.0, abs(value)):
-        return Estimate(method, value, error, doubt="all terms are equal: nothing tells the error")
-    scaled = off / spread
+    deviation = float(np.sqrt(off @ off / (size - 1)))
+    error = deviation / math.sqrt(size)
+    if deviation <= 1e-12 * max(1.0, abs(value)):
+        return Estimate(method, value, error, doubt="all terms are equal: no standard error")
+    scaled = off / deviation
     skewness = float(np.mean(scaled**3)) / math.sqrt(size)
     dominant = float(np.max(scaled**2)) / size
     if dominant > DOMINANT and size > 2:
@@ -147,8 +146,8 @@ def mean_of(method: str, terms: Floats, confidence: float = 0.95) -> Estimate:
 
 
 def unskewed(quantile: float, skewness: float) -> float:
-    """Where a studentised mean lies that Hall's cubic takes to a quantile; the skewness is that of
-    the terms over sqrt(n).
+    """The studentised mean that Hall's cubic maps to a quantile; the skewness is that of the terms
+    over sqrt(n).
 
     >>> round(unskewed(-1.96, 0.3), 3), unskewed(-1.96, 0.0)
     (-2.65, -1.96)
@@ -161,6 +160,5 @@ def unskewed(quantile: float, skewness: float) -> float:
 
 
 def shifted(estimate: Estimate, by: float) -> Estimate:
-    """An estimate of the same precision elsewhere."""
     low, high = (None if end is None else end + by for end in (estimate.low, estimate.high))
     return estimate._replace(value=estimate.value + by, low=low, high=high)

@@ -1,7 +1,7 @@
-"""Policies evaluated on one log, side by side, with what speaks against believing it.
+"""Off-policy evaluation of several policies on one log, with the reasons to doubt the estimates.
 
-The log is read several times and never held: of each round a few numbers stay in memory. A
-log that grows meanwhile is read as far as it went at first.
+The log is read several times, and only a few numbers of each round stay in memory. Of a log that
+grows meanwhile, the rounds of the first reading count.
 """
 
 import math
@@ -18,13 +18,13 @@ from soids.logs.records import ROUNDING, located
 from soids.offpolicy.estimators import Estimate, direct, doubly_robust, ips, snips
 from soids.offpolicy.models import RewardModel, fit_model
 from soids.offpolicy.overlap import FLOOR, Overlap, overlap
-from soids.offpolicy.targets import Candidate, Fixed, Target
+from soids.offpolicy.targets import Candidate, Target
 
-OnRound = Callable[[str], None]  # is told what a round is read for
+OnRound = Callable[[str], None]  # called for each round that is read, with the name of the stage
 
 
 class Report(NamedTuple):
-    """What can be said of one policy."""
+    """The estimates of one policy."""
 
     label: str
     estimates: tuple[Estimate, ...]
@@ -34,23 +34,23 @@ class Report(NamedTuple):
 
     @property
     def reliable(self) -> bool:
-        """Whether some estimate comes with an interval."""
+        """Whether some estimate has an interval."""
         return any(estimate.low is not None for estimate in self.estimates)
 
 
 class Evaluation(NamedTuple):
-    """What a log says of some policies."""
+    """The estimates of several policies on one log."""
 
     log: str
-    trained: int  # rounds that those who learn were given
-    rounds: int  # all others, by which everyone is evaluated
-    unrewarded: int  # decisions whose reward never came, left out
-    mean_reward: float  # of the rounds evaluated
+    trained: int  # rounds on which policies were trained
+    rounds: int  # all others, on which they are evaluated
+    unrewarded: int  # decisions without a reward, which are left out
+    mean_reward: float  # of the rounds of the evaluation
     reports: tuple[Report, ...]
 
     @property
     def reliable(self) -> bool:
-        """Whether there is an interval for everyone."""
+        """Whether every policy has an interval."""
         return all(report.reliable for report in self.reports)
 
     def __str__(self) -> str:
@@ -70,10 +70,11 @@ def evaluate(
     floor: float = FLOOR,
     on_round: OnRound = lambda stage: None,
 ) -> Evaluation:
-    """Estimate what each policy would have earned in place of the one that made the log.
+    """Estimate the mean reward that each policy would have had in place of the logging policy.
 
-    If one of them learns, all are evaluated on what follows the first share ``train`` of the
-    rounds; else on the whole log. Below ``floor`` effective rounds no interval is given.
+    If one of the policies learns, the first share ``train`` of the rounds is for training and all
+    are evaluated on the rest, else on the whole log. Below ``floor`` effective rounds no interval
+    is given.
 
     >>> import pandas
     >>> from soids.logs import FrameLog
@@ -108,18 +109,18 @@ def evaluate(
 
     targets = [one.prepare(training(one.label) if one.learns else ()) for one in candidates]
     model = fit_model(testing("fitting the model"))
-    tallies = [Tally() for _ in targets]
+    all_terms = [Terms() for _ in targets]
     rewards, lines = array("d"), array("q")
     for place, (entry, reward) in enumerate(testing("evaluating")):
-        promised = None if isinstance(model, str) else model.predict(place, entry.features)
+        predicted = None if isinstance(model, str) else model.predict(place, entry.features)
         rewards.append(reward)
         lines.append(entry.line)
-        for target, tally in zip(targets, tallies, strict=True):
-            tally.note(entry, placed(target, entry, log), promised)
+        for target, terms in zip(targets, all_terms, strict=True):
+            terms.note(entry, masses_of(target, entry, log), predicted)
     seen = np.frombuffer(rewards)
     reports = []
-    for one, target, tally in zip(candidates, targets, tallies, strict=True):
-        report = tally.report(one.label, target, seen, model, confidence, floor)
+    for one, target, terms in zip(candidates, targets, all_terms, strict=True):
+        report = terms.report(one.label, target, seen, model, confidence, floor)
         where = f", {log.unit} {lines[report.overlap.largest_at]}"
         remarks = [remark + where for remark in report.overlap.remarks()]
         reports.append(report._replace(remarks=(*remarks, *report.remarks)))
@@ -129,7 +130,7 @@ def evaluate(
 
 
 def survey(log: Log, on_round: OnRound) -> tuple[int, int]:
-    """How many decisions have a reward, and how many have none; all of the log is checked."""
+    """The numbers of decisions with and without a reward, after a check of the whole log."""
     total = unrewarded = 0
     for entry in log:
         on_round("checking the log")
@@ -143,56 +144,51 @@ def survey(log: Log, on_round: OnRound) -> tuple[int, int]:
 def watched(
     rounds: Iterator[tuple[Entry, float]], stage: str, on_round: OnRound
 ) -> Iterator[tuple[Entry, float]]:
-    """The same rounds, each of which is told of."""
+    """The same rounds, with a call of ``on_round`` for each."""
     for one in rounds:
         on_round(stage)
         yield one
 
 
-def placed(target: Target, entry: Entry, log: Log) -> Floats | float:
-    """What a target says of an entry; what is wrong with that is said with its place."""
+def masses_of(target: Target, entry: Entry, log: Log) -> Floats | float:
+    """The probabilities of a target in a round, checked; errors name the place in the log."""
     with located(log.name, log.unit, entry.line):
-        masses = target(entry)
+        masses, count = target(entry), entry.offered
         if isinstance(masses, np.ndarray):
-            check_law(masses, entry.offered)
+            if count is not None and masses.shape != (count,):
+                raise ValueError(f"the target must have {count} probabilities, got {masses.shape}")
+            if masses.min() < 0.0 or abs(float(masses.sum()) - 1.0) > ROUNDING:
+                raise ValueError(
+                    f"the target's probabilities must sum to 1, got {masses.sum():.6g}, "
+                    f"the least {masses.min():.3g}"
+                )
         return masses
 
 
-def check_law(masses: Floats, offered: int | None) -> None:
-    """Refuse what is no distribution over the actions on offer."""
-    if offered is not None and masses.shape != (offered,):
-        raise ValueError(f"the target must have {offered} probabilities, got {masses.shape}")
-    if masses.min() < 0.0 or abs(float(masses.sum()) - 1.0) > ROUNDING:
-        raise ValueError(
-            f"the target's probabilities must sum to 1, got {masses.sum():.6g}, "
-            f"the least {masses.min():.3g}"
-        )
-
-
-class Tally:
-    """What is kept of the rounds for one target."""
+class Terms:
+    """The terms of the estimators for one target, round by round."""
 
     def __init__(self) -> None:
         self.weights = array("d")
-        self.unseen = array("d")  # not a number where the log does not say what it never does
+        self.unseen = array("d")  # NaN where the log does not have probabilities of zero
         self.predicted, self.expected = array("d"), array("d")
         self.whole = True  # the masses of all actions are known in every round
 
-    def note(self, entry: Entry, masses: Floats | float, promised: Floats | None) -> None:
+    def note(self, entry: Entry, masses: Floats | float, predicted: Floats | None) -> None:
         """Add a round."""
         whole = masses if isinstance(masses, np.ndarray) else None
         chosen = float(masses if whole is None else whole[entry.chosen])
         self.weights.append(chosen / entry.propensity)
         if whole is not None and entry.probabilities is not None:
             self.unseen.append(float(whole[entry.probabilities == 0.0].sum()))
-        elif entry.propensity >= 1.0 - ROUNDING:  # nothing is left for all the others
+        elif entry.propensity >= 1.0 - ROUNDING:  # all other actions have probability zero
             self.unseen.append(1.0 - chosen)
         else:
             self.unseen.append(math.nan)
         self.whole = self.whole and whole is not None
-        if whole is not None and promised is not None:
-            self.predicted.append(float(promised[entry.chosen]))
-            self.expected.append(float(whole @ promised))
+        if whole is not None and predicted is not None:
+            self.predicted.append(float(predicted[entry.chosen]))
+            self.expected.append(float(whole @ predicted))
 
     def report(
         self,
@@ -203,11 +199,11 @@ class Tally:
         confidence: float,
         floor: float,
     ) -> Report:
-        """What the rounds say of the target."""
+        """The estimates of the target's mean reward."""
         weights = np.frombuffer(self.weights)
         unseen = np.frombuffer(self.unseen)
-        says = not np.isnan(unseen).any() or np.nansum(unseen) > 0.0
-        seen = overlap(weights, np.nan_to_num(unseen) if says else None)
+        is_known = not np.isnan(unseen).any() or np.nansum(unseen) > 0.0
+        seen = overlap(weights, np.nan_to_num(unseen) if is_known else None)
         doubts = seen.doubts(floor)
         estimates = [ips(weights, rewards, confidence), snips(weights, rewards, confidence)]
         remarks = []
@@ -218,11 +214,6 @@ class Tally:
             predicted, expected = np.frombuffer(self.predicted), np.frombuffer(self.expected)
             robust = doubly_robust(weights, rewards, predicted, expected, confidence)
             estimates += [direct(expected), robust]
-        if isinstance(target, Fixed) and target.estimated:
-            remarks.append(
-                f"its probabilities are frequencies of {target.draws} draws a set, whose error the "
-                "rounds of a set share and no interval holds"
-            )
         if doubts:
             estimates = [one.without_interval("; ".join(doubts)) for one in estimates]
         return Report(label, tuple(estimates), seen, tuple(doubts), tuple(remarks))

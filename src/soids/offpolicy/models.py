@@ -1,7 +1,7 @@
-"""What a model says of rewards it has not seen: ridge regression, cross-fitted.
+"""A reward model for off-policy evaluation: ridge regression, cross-fitted.
 
-Round i is in fold i mod 5; its reward is predicted from the other folds, so that the doubly robust
-estimate stays unbiased. Sums are all that is kept of the rounds, as many as there may be.
+Round i is in fold i mod 5, and its reward is predicted from the other folds, so that the doubly
+robust estimate stays unbiased. Only sums over the rounds are kept.
 """
 
 from collections.abc import Iterable
@@ -12,21 +12,21 @@ from soids.arrays import Floats
 from soids.logs import Entry
 
 FOLDS = 5
-BLOCK = 64  # rounds of a fold that are added up in one product: each alone touches the whole gram
+BLOCK = 64  # rounds of a fold whose outer products are added at once, which is faster
 WIDEST = 2000  # features: five grams take 160 MB
 PENALTY = 1.0  # on deviations from the mean: the weight of one round
 
 
 class RewardModel:
-    """A linear model for each fold, made of all other folds; it shrinks to the mean reward."""
+    """A linear model for each fold, fitted to all other folds, which shrinks to the mean reward."""
 
     def __init__(self, dimension: int) -> None:
         self.grams = np.zeros((FOLDS, dimension + 1, dimension + 1))  # of features, and a one
         self.moments = np.zeros((FOLDS, dimension + 1))
         self.thetas = np.zeros((FOLDS, dimension + 1))
-        self.rows = np.ones((FOLDS, BLOCK, dimension + 1))  # of rounds not in the sums yet
+        self.rows = np.ones((FOLDS, BLOCK, dimension + 1))  # rounds that are not in the sums yet
         self.rewards = np.zeros((FOLDS, BLOCK))
-        self.fresh = [0] * FOLDS  # how many these are
+        self.fresh = [0] * FOLDS  # number of these rounds
 
     def note(self, place: int, action: Floats, reward: float) -> None:
         """Add a round."""
@@ -45,7 +45,7 @@ class RewardModel:
         self.fresh[fold] = 0
 
     def fit(self) -> "RewardModel":
-        """Solve for the parameters, when all rounds are in."""
+        """Solve for the parameters after the last round."""
         for fold in range(FOLDS):
             self._gather(fold)
         gram, moment = self.grams.sum(axis=0), self.moments.sum(axis=0)
@@ -58,29 +58,29 @@ class RewardModel:
         return self
 
     def predict(self, place: int, actions: Floats) -> Floats:  # (K,)
-        """The rewards that the other folds promise."""
+        """The rewards by the model of the other folds."""
         theta = self.thetas[place % FOLDS]
-        promised: Floats = actions @ theta[:-1] + theta[-1]
-        return promised
+        rewards: Floats = actions @ theta[:-1] + theta[-1]
+        return rewards
 
 
 def fit_model(rounds: Iterable[tuple[Entry, float]]) -> RewardModel | str:
-    """A model of the rewards in some rounds, or why there is none."""
+    """A model of the rewards in some rounds, or the reason why there is none."""
     model: RewardModel | None = None
     dimension, numbered = 0, False
     for place, (entry, reward) in enumerate(rounds):
         if entry.actions is None:
             return "the log does not say what was on offer"
         counted = isinstance(entry.actions, int)
-        wide = entry.actions if isinstance(entry.actions, int) else entry.actions.shape[1]
+        width = entry.actions if isinstance(entry.actions, int) else entry.actions.shape[1]
         if model is None:
-            dimension, numbered = wide, counted
+            dimension, numbered = width, counted
             if dimension > WIDEST:
                 return f"{dimension} features are more than {WIDEST}"
             model = RewardModel(dimension)
         if counted != numbered:
             return "some rounds have features, and others only the number of actions"
-        if wide != dimension:
+        if width != dimension:
             return "the number of actions changes, and they have no features"
         model.note(place, entry.features[entry.chosen], reward)
     return "there is no round" if model is None else model.fit()

@@ -1,4 +1,4 @@
-"""Whether a log can say anything of a policy: what is needed must have been tried."""
+"""Overlap: whether the logging policy tried the actions that a target chooses."""
 
 import math
 from typing import NamedTuple
@@ -9,27 +9,27 @@ from soids.arrays import Floats
 from soids.logs.records import ROUNDING
 
 FLOOR = 100.0  # effective rounds below which no interval is given
-UNSEEN = ROUNDING  # mass where the log never goes: a reward there may be larger than all others
-LARGE = 1000.0  # a weight that is worth a word
-ASTRAY = 4.0  # standard errors by which the mean weight may miss 1
+UNSEEN = ROUNDING  # mass on actions that were never tried: their rewards may exceed all others
+LARGE = 1000.0  # a weight that is remarked on
+ASTRAY = 4.0  # standard errors between the mean weight and 1 that are tolerated
 
 
 class Overlap(NamedTuple):
-    """How far the choices of a target are those that the log holds."""
+    """The importance weights of a target, in summary."""
 
     rounds: int
-    effective: float  # rounds drawn from the target itself that would be as good
+    effective: float  # rounds of the target itself that would be as informative
     largest: float  # weight
     largest_at: int  # its place in the log, from 0
     largest_share: float  # of all weight
-    mean_weight: float  # 1, but for luck, if the log goes wherever the target does
+    mean_weight: float  # expected to be 1 if the log tried all actions of the target
     mean_weight_error: float
     unused: float  # share of rounds with weight 0
-    unseen: float | None  # mean mass of the target where the log is known to have probability 0
-    unseen_rounds: float | None  # share of rounds with such mass; None: the log does not say
+    unseen: float | None  # mean mass of the target on actions of known probability 0 in the log
+    unseen_rounds: float | None  # share of rounds with such mass; None if the log has no such data
 
     def doubts(self, floor: float = FLOOR) -> list[str]:
-        """Why no importance-weighted estimate should be believed; none, if it may be."""
+        """Reasons not to believe importance-weighted estimates."""
         found = []
         if self.effective < floor:
             found.append(
@@ -37,25 +37,24 @@ class Overlap(NamedTuple):
             )
         if self.unseen is not None and self.unseen > UNSEEN:
             found.append(
-                f"{100 * self.unseen:.2g}% of what it does the log never tried, in "
-                f"{100 * (self.unseen_rounds or 0.0):.3g}% of the rounds"
+                f"{100 * self.unseen:.2g}% of its probability is on actions that the log never "
+                f"tried, in {100 * (self.unseen_rounds or 0.0):.3g}% of the rounds"
             )
         elif abs(self.mean_weight - 1.0) > ASTRAY * self.mean_weight_error + ROUNDING:
             found.append(
                 f"weights average {self.mean_weight:.3g} ± {self.mean_weight_error:.2g} and not 1: "
-                "the log never tried what it does, or the propensities are wrong"
+                "the log never tried some of its actions, or the propensities are wrong"
             )
         return found
 
     def remarks(self) -> list[str]:
-        """What is worth a word, though no reason for doubt."""
         if self.largest < LARGE:
             return []
         return [f"the largest weight is {self.largest:.3g}: {self.largest_share:.0%} of all weight"]
 
 
 def overlap(weights: Floats, unseen: Floats | None = None) -> Overlap:
-    """The overlap that weights (n,) show, and masses (n,) on actions of probability 0.
+    """The overlap in weights (n,), and in masses (n,) on actions of probability 0.
 
     >>> overlap(np.array([1.0, 1.0, 0.0, 0.0])).effective
     2.0

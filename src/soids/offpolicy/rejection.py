@@ -21,7 +21,7 @@ from soids.arrays import as_count
 from soids.logs import Log, rewarded
 from soids.offpolicy.estimators import Estimate, mean_of
 from soids.offpolicy.overlap import FLOOR, overlap
-from soids.policies.ledger import Ledger
+from soids.policies.policy import Policy
 
 UNCHECKED = (
     "the log has no whole distributions, so that it tried all that the policy does is unchecked "
@@ -107,22 +107,21 @@ def consider(
     reward: float,
     rng: np.random.Generator,
 ) -> tuple[int, bool]:
-    """Let a policy choose, and learn if that counts; if not it forgets that it was asked.
+    """Let a policy choose, and learn if that counts; if not, it is as if it had not been asked.
 
-    Returns what it chose, and whether it counts.
-
-    A policy that keeps no ledger of ours cannot forget: it made a choice without a reward.
+    Returns what it chose, and whether it counts. A policy of others cannot forget: to it, it made
+    a choice without a reward.
     """
-    ledger = getattr(policy, "ledger", None)
-    before = (policy.memory, ledger.decisions) if isinstance(ledger, Ledger) else None
+    before = None
+    if isinstance(policy, Policy):
+        policy.refresh(rng)  # what it thinks of the rewards so far stays, if it is not counted
+        before = policy.state
     decision = policy.choose(actions, rng)
     given = getattr(decision, "index", decision)
     index = as_count(given, "what the policy chooses", 0, len(actions) - 1)
-    lot = rng.random()
-    if index == logged and lot < share:
+    counts = index == logged and rng.random() < share
+    if counts:
         policy.observe(decision, reward)
-        return index, True
-    if isinstance(ledger, Ledger) and before is not None:
-        del ledger.pending[decision.round]
-        policy.memory, ledger.decisions = before
-    return index, False
+    elif before is not None:
+        policy.state = before
+    return index, counts

@@ -12,14 +12,15 @@ import numpy as np
 from soids.arrays import Bools, Floats, Ints
 from soids.bandits import Bandit, SparseLinearBandit
 from soids.information import half_variance, information_ratio
-from soids.policies.policy import Decision, Policy
-from soids.policies.posterior import Memory, PosteriorPolicy
-from soids.posteriors import Belief, Gaussian
-from soids.posteriors.cloud import Cloud
+from soids.policies.decision import Decision
+from soids.policies.policy import Policy, State
+from soids.policies.posterior_rule import PosteriorRule
+from soids.posteriors import Belief
+from soids.posteriors.particle_system import ParticleSystem
 from soids.posteriors.smc import aimed
 from soids.rates import Progress
 from soids.simulation.feedback import PROMPT, Feedback
-from soids.simulation.play import Trace, play, read_decision
+from soids.simulation.play import Chooser, Trace, play, read_decision
 from soids.simulation.ratios import exploration, most_features, ratio_bounds, regime
 
 TIE = 1e-12  # relative difference of posterior mean rewards up to which actions are equally good
@@ -56,7 +57,8 @@ class Diagnosis(NamedTuple):
     """A trial, and what was seen of the policy's beliefs in it."""
 
     bandit: SparseLinearBandit
-    policy: Policy
+    policy: Chooser
+    rule: PosteriorRule | None  # of a policy with a posterior
     feedback: Feedback
     trace: Trace
     surrogate_regret: Floats  # (T,)  expected by the policy, or at most; NaN if it says nothing
@@ -74,7 +76,7 @@ class Diagnosis(NamedTuple):
 class Watched:
     """A policy that plays as it would, while notes are taken."""
 
-    def __init__(self, policy: Policy, bandit: SparseLinearBandit) -> None:
+    def __init__(self, policy: Chooser, bandit: SparseLinearBandit) -> None:
         self.policy = policy
         self.bandit = bandit
         self.c_min, self.size = exploration(bandit.actions)
@@ -84,17 +86,11 @@ class Watched:
     def choose(self, actions: Floats, rng: np.random.Generator) -> Decision:
         """The policy's choice."""
         policy = self.policy
-        if not isinstance(policy, PosteriorPolicy):
-            decision = policy.choose(actions, rng)
-        else:
-            before, rounds = policy.memory, policy.ledger.evidence.rounds
-            decision = policy.choose(actions, rng)
-            progress = Progress(
-                rounds, policy.dimension, self._sparsity(policy), before.ratios,
-                before.root_ratios, decision.menu.actions, policy.action_bound,
-            )  # fmt: skip
-            noted = self._note(policy, before, decision)
-            self.seen.append(noted | {"regime": regime(policy.rate, progress)})
+        before = policy.state if isinstance(policy, Policy) else None
+        decision: Decision = policy.choose(actions, rng)
+        if isinstance(policy, Policy) and isinstance(policy.rule, PosteriorRule):
+            assert before is not None  # the state of a policy of ours
+            self.seen.append(self._note(policy.rule, before, policy.state.mind.belief, decision))
         info = read_decision(decision, len(actions))[2]
         self.expected.append((info.regret, info.gain))
         return decision
@@ -103,24 +99,21 @@ class Watched:
         """The policy learns."""
         self.policy.observe(decision, reward)
 
-    def _sparsity(self, policy: PosteriorPolicy) -> float:
-        """The sparsity that the learning rate went by: as given, or as believed before."""
-        given = getattr(policy.model, "sparsity", policy.sparsity)
-        if given is not None:
-            return float(given)
-        return max(1.0, self.seen[-1]["features"]) if self.seen else 1.0
-
-    def _note(self, policy: PosteriorPolicy, before: Memory, decision: Decision) -> dict[str, Any]:
-        belief, mixture = policy.memory.belief, policy.memory.played
-        assert belief is not None  # it has just chosen
-        assert mixture is not None
+    def _note(
+        self, rule: PosteriorRule, before: State, belief: Belief, decision: Decision
+    ) -> dict[str, Any]:
+        mixture, old = decision.mixture, before.mind
+        progress = Progress(
+            before.past.evidence.rounds, rule.dimension, rule.known_sparsity(old.belief),
+            old.ratios, old.root_ratios, decision.menu.actions, rule.action_bound,
+        )  # fmt: skip
         particles = belief.particles()
         thetas, weights, alive = particles.thetas, particles.weights, particles.weights > 0.0
         norms, noise = np.abs(thetas).sum(axis=1), belief.noise()
         inclusion, rewards = particles.inclusion(), belief.rewards_on(decision.menu)
         densest = most_features(rewards[alive], decision.menu.actions)
         reach = float(norms[alive].max()) * self.size / noise
-        bounds = ratio_bounds(policy, max(1, densest), self.c_min, reach)
+        bounds = ratio_bounds(rule, max(1, densest), self.c_min, reach)
         regret, gain = decision.info.regret, decision.info.gain
         surrogate, true = half_variance(rewards, weights), self._true_gain(rewards, weights)
         means = weights @ rewards
@@ -129,7 +122,7 @@ class Watched:
             "true_gain": mixture.mean(true) / noise**2,
             "exploring": means[decision.index] < means.max() - TIE * np.abs(means).max(),
             "effective": particles.effective_size(),
-            "surviving": surviving(before.belief, belief),
+            "surviving": surviving(old.belief, belief),
             "distinct": different(thetas),
             "supports": different(particles.included),
             "features": float(inclusion.sum()),
@@ -141,6 +134,7 @@ class Watched:
             "cubic_bound": bounds[1],
             "densest": densest,
             "inclusion": inclusion,
+            "regime": regime(rule.rate, progress),
         }
 
     def _true_gain(self, rewards: Floats, weights: Floats) -> Floats:  # (K,)
@@ -151,7 +145,7 @@ class Watched:
 
 def diagnose(
     bandit: Bandit,
-    policy: Policy,
+    policy: Chooser,
     horizon: int,
     seed: int,
     on_round: Callable[[int, float], None] | None = None,
@@ -173,17 +167,16 @@ def diagnose(
     watched = Watched(policy, bandit)
     trace = play(bandit, watched, horizon, seed, on_round, feedback=feedback)
     regret, gain = np.array(watched.expected).T
-    seen = Diagnosis(bandit, policy, feedback, trace, regret, gain, None, 0, False)
-    if not isinstance(policy, PosteriorPolicy):
-        return seen
+    rule = policy.rule if isinstance(policy, Policy) else None
+    if not isinstance(rule, PosteriorRule):
+        return Diagnosis(bandit, policy, None, feedback, trace, regret, gain, None, 0, False)
     columns: dict[str, Any] = {
         name: np.array([noted[name] for noted in watched.seen]) for name in Beliefs._fields
     }
-    return seen._replace(
-        beliefs=Beliefs(**columns),
-        particles=policy.particles,
-        selects=not isinstance(policy.model, Gaussian),
-    )
+    return Diagnosis(
+        bandit, policy, rule, feedback, trace, regret, gain, Beliefs(**columns), rule.particles,
+        getattr(rule.model, "selects_features", True),
+    )  # fmt: skip
 
 
 def different(rows: Floats | Bools) -> int:
@@ -195,7 +188,7 @@ def surviving(before: Belief | None, after: Belief) -> float:
     """The effective size that the sampler saw when it turned to the new target, by which it decides
     whether to resample (under a half) and, as a rule, to go by several steps (under a tenth).
     """
-    if not isinstance(before, Cloud) or not isinstance(after, Cloud):
+    if not isinstance(before, ParticleSystem) or not isinstance(after, ParticleSystem):
         return math.nan
     turned = before if before is after else aimed(before, after.target)
     return turned.alive() * len(after.thetas)

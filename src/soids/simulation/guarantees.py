@@ -17,7 +17,7 @@ from soids.arrays import Floats
 from soids.conditions import has_sparse_optimal_actions
 from soids.policies.appraisal import GAINS
 from soids.policies.coverage import ETA, RICH, ROUNDING, THEOREM3
-from soids.policies.posterior import PosteriorPolicy
+from soids.policies.posterior_rule import PosteriorRule
 from soids.posteriors import Subset
 from soids.rates import RATES, complexity
 from soids.simulation.diagnosis import Beliefs, Diagnosis
@@ -48,7 +48,7 @@ class Guarantees(NamedTuple):
 class Terms(NamedTuple):
     """What the formulas are evaluated on: as the policy was given, but no less than the truth."""
 
-    policy: PosteriorPolicy
+    policy: PosteriorRule
     sparsity: int
     radius: float
     unit: float
@@ -71,8 +71,8 @@ class Terms(NamedTuple):
 
 def guarantees(seen: Diagnosis) -> Guarantees | None:
     """The theorems on a trial; None for a policy without a posterior."""
-    policy, beliefs = seen.policy, seen.beliefs
-    if beliefs is None or not isinstance(policy, PosteriorPolicy):
+    policy, beliefs = seen.rule, seen.beliefs
+    if beliefs is None or policy is None:
         return None
     terms, horizon = terms_of(seen, policy, beliefs), len(seen.trace.chosen)
     ratios, root_ratios = (float(sums[-1]) for sums in sums_of_ratios(seen, beliefs))
@@ -93,7 +93,7 @@ def guarantees(seen: Diagnosis) -> Guarantees | None:
     )
 
 
-def terms_of(seen: Diagnosis, policy: PosteriorPolicy, beliefs: Beliefs) -> Terms:
+def terms_of(seen: Diagnosis, policy: PosteriorRule, beliefs: Beliefs) -> Terms:
     """The settings of the policy, and what follows from the actions."""
     truth, actions = seen.bandit.truth, seen.bandit.actions
     sparsity, radius = given(policy, "sparsity") or 0, given(policy, "radius") or 0.0
@@ -113,7 +113,7 @@ def terms_of(seen: Diagnosis, policy: PosteriorPolicy, beliefs: Beliefs) -> Term
     )
 
 
-def given(policy: PosteriorPolicy, name: str) -> float | None:
+def given(policy: PosteriorRule, name: str) -> float | None:
     """What the posterior was given, if anything."""
     value: float | None = getattr(policy.model, name, getattr(policy, name))
     return value
@@ -173,8 +173,8 @@ def bound(
 
 def so_far(seen: Diagnosis) -> dict[str, Floats]:  # (T,) each
     """The bounds of Theorems 1 and 3 as if each round had been the last, where they exist."""
-    policy, beliefs, rates = seen.policy, seen.beliefs, seen.trace.rate
-    if beliefs is None or not isinstance(policy, PosteriorPolicy) or not rates.all():
+    policy, beliefs, rates = seen.rule, seen.beliefs, seen.trace.rate
+    if beliefs is None or policy is None or not rates.all():
         return {}
     terms, rounds = terms_of(seen, policy, beliefs), range(1, len(rates) + 1)
     factor = 2.0 if terms.gap is None else theory.gap_factor(rates, terms.gap)
@@ -249,7 +249,7 @@ def unmet_by_theorem3(seen: Diagnosis, terms: Terms, in_units: bool) -> Iterator
     policy = terms.policy
     proven = [rate for rate in policy.proven if rate in THEOREM3]
     if not proven:
-        yield f"the policy must be SOIDS or FGTS, it is {type(policy).__name__}"
+        yield f"the policy must be SOIDS or FGTS, it is {policy.name}"
     elif policy.rate not in proven:
         yield f"the rate must be {' or '.join(map(repr, proven))}, it is {policy.rate!r}"
     if policy.gain != "full":

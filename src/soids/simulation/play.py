@@ -4,14 +4,26 @@ import math
 import operator
 from collections import defaultdict
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from soids.arrays import Floats, Ints, as_count
 from soids.bandits.bandit import Bandit, check_world
-from soids.policies.policy import SILENT, Decision, Information, Policy
+from soids.policies.decision import SILENT, Decision, Information
+from soids.policies.policy import Family
 from soids.simulation.feedback import PROMPT, Feedback
+
+
+class Chooser(Protocol):
+    """Whoever can choose and learn, such as a policy of ours.
+
+    Others may choose a bare index, and are given it back with its reward.
+    """
+
+    def choose(self, actions: Floats, rng: np.random.Generator) -> Any: ...
+
+    def observe(self, decision: Any, reward: object) -> None: ...
 
 
 class Trace(NamedTuple):
@@ -27,7 +39,7 @@ class Trace(NamedTuple):
 
 def play(
     bandit: Bandit,
-    policy: Policy,
+    policy: Chooser,
     horizon: int,
     seed: int,
     on_round: Callable[[int, float], None] | None = None,
@@ -76,7 +88,7 @@ def play(
 
 def check_verbs(policy: object) -> None:
     """Refuse what cannot choose and observe."""
-    if isinstance(policy, type):
+    if isinstance(policy, type | Family):
         raise ValueError(f"policy must be an object such as SOIDS(dimension=20), got {policy!r}")
     for verb in ("choose", "observe"):
         if not callable(getattr(policy, verb, None)):

@@ -15,13 +15,8 @@ from soids.arrays import Floats
 from soids.designs import exploratory_design
 from soids.policies.appraisal import GAINS
 from soids.policies.coverage import RICH
-from soids.policies.linear import LinTS, OracleThompson
-from soids.policies.posterior import PosteriorPolicy
-from soids.policies.soids import FGTS, SOIDS, SparseIDS, Thompson
+from soids.policies.posterior_rule import PosteriorRule
 from soids.rates import Progress
-
-INQUIRING = (SOIDS, SparseIDS)  # they minimise the 2-ratio, so both bounds of the lemma hold
-OBEYING = (FGTS, Thompson, LinTS, OracleThompson)  # of these, the bound on the 2-ratio
 
 
 def most_features(rewards: Floats, actions: Floats) -> int:
@@ -44,17 +39,17 @@ def exploration(actions: Floats) -> tuple[float, float]:
 
 
 def ratio_bounds(
-    policy: PosteriorPolicy, sparsity: int, c_min: float, reach: float
+    rule: PosteriorRule, sparsity: int, c_min: float, reach: float
 ) -> tuple[float, float]:
     """The lemma's bounds on the 2- and 3-ratio if no reward exceeds ``reach`` times the noise.
 
     The 2-ratio has no unit; the 3-ratio has that of the rewards. The lemma says nothing of gains
     that account for the noise: they may be smaller than it allows.
     """
-    if not isinstance(policy, INQUIRING + OBEYING) or GAINS[policy.gain].noisy:
+    if not rule.bounded_ratios or GAINS[rule.gain].noisy:
         return math.nan, math.nan
-    square = theory.square_ratio(policy.dimension)
-    if not isinstance(policy, INQUIRING):
+    square = theory.square_ratio(rule.dimension)
+    if 3 not in rule.bounded_ratios:
         return square, math.nan
     return square, theory.cubic_ratio(sparsity, c_min) * reach if c_min > 0.0 else math.inf
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from soids.bandits import FAMILIES, Bandit
 from soids.policies import POLICIES
-from soids.policies.policy import Policy
+from soids.simulation.play import Chooser
 from soids.simulation.reading import check_known, lacking, short
 from soids.spelling import meant
 
@@ -63,14 +63,14 @@ class Player:
         parts = [f"{n} = {short(self.settings[n])}" for n in self.swept if n != without]
         return ", ".join([self.entry, *parts])
 
-    def make(self, bandit: Bandit, horizon: int) -> Policy:
+    def make(self, bandit: Bandit, horizon: int) -> Chooser:
         """The policy, ready to play the bandit."""
         truth = {**bandit.truth, "horizon": horizon}
         unknown = [name for name in self.told if name not in truth]
         if unknown:
             raise ValueError(f"told must be one of {', '.join(truth)} here, got {unknown[0]!r}")
         told = {name: truth[name] for name in self.told}
-        policy: Policy = policy_called(self.policy)(bandit.dimension, **told, **self.settings)
+        policy: Chooser = policy_called(self.policy)(bandit.dimension, **told, **self.settings)
         return policy
 
     def check(self) -> None:

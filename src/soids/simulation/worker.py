@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from soids.kernels.rows import one_thread
+from soids.kernels.threads import one_thread
 from soids.simulation.board import EVERY, Board
 from soids.simulation.feedback import Feedback
 from soids.simulation.play import play

@@ -1,4 +1,6 @@
-"""Bandits whose actions are drawn at random: the paper's, the cube, the sphere, related columns."""
+"""Bandits with a fixed set of random actions: the paper's, corners of the cube, the unit sphere,
+correlated columns.
+"""
 
 import itertools
 import math
@@ -20,7 +22,7 @@ def paper_instance(
     noise: float = 1.0,
     degrees: float = math.inf,
 ) -> SparseLinearBandit:
-    """The paper's environment: 200 random actions, d / 10 equal coefficients of sum 10.
+    """The paper's environment: 200 random actions, and d / 10 equal coefficients of sum 10.
 
     >>> bandit = paper_instance(dimension=20, seed=0)
     >>> bandit.actions.shape, bandit.theta[:3].tolist(), bandit.noise
@@ -46,17 +48,17 @@ def correlated(
 ) -> SparseLinearBandit:
     """The paper's environment with columns i and j of normal correlation ``rho ** |i - j|``.
 
-    Normal rows are mapped to [-1, 1] through the normal distribution function, so each entry is
-    uniform as in the paper. The columns that matter are neighbours.
+    The normal distribution function maps the rows to [-1, 1], so each entry is uniform as in the
+    paper. The columns with non-zero coefficients are neighbours.
     """
     as_count(dimension, "dimension", 10 if sparsity is None else 1)
     if not 0.0 <= as_number(rho, "rho") < 1.0:
         raise ValueError(f"rho must lie in [0, 1), got {rho:g}")
     theta = leading(dimension, dimension // 10 if sparsity is None else sparsity, radius)
-    fresh = generator(seed).standard_normal((as_count(actions, "actions"), dimension))
-    normal = fresh.copy()
+    innovations = generator(seed).standard_normal((as_count(actions, "actions"), dimension))
+    normal = innovations.copy()
     for j in range(1, dimension):
-        normal[:, j] = rho * normal[:, j - 1] + math.sqrt(1.0 - rho**2) * fresh[:, j]
+        normal[:, j] = rho * normal[:, j - 1] + math.sqrt(1.0 - rho**2) * innovations[:, j]
     return SparseLinearBandit(2.0 * ndtr(normal) - 1.0, theta, noise, degrees)
 
 
@@ -70,7 +72,7 @@ def hypercube(
     noise: float = 1.0,
     degrees: float = math.inf,
 ) -> SparseLinearBandit:
-    """Corners of ``[-1, 1]^d``: all if there are at most ``actions``, otherwise so many at random.
+    """Corners of ``[-1, 1]^d``: all if there are at most ``actions``, else that many at random.
 
     >>> hypercube(dimension=3, seed=0).actions.shape
     (8, 3)
@@ -105,12 +107,12 @@ def sphere(
 
 
 def generator(seed: int) -> np.random.Generator:
-    """The randomness of an instance; the luck of a trial comes from streams of its own."""
+    """The random numbers of an instance; a trial has other streams for noise and policy."""
     return np.random.default_rng(as_count(seed, "seed", 0))
 
 
 def leading(dimension: int, sparsity: int, radius: float) -> Floats:  # (d,)
-    """Equal coefficients of sum ``radius`` on the first columns."""
+    """A parameter with equal coefficients of sum ``radius`` on the first columns."""
     as_count(sparsity, "sparsity", 1, as_count(dimension, "dimension"))
     theta = np.zeros(dimension)
     theta[:sparsity] = as_number(radius, "radius", 0.0, strict=True) / sparsity
@@ -120,7 +122,7 @@ def leading(dimension: int, sparsity: int, radius: float) -> Floats:  # (d,)
 def scattered(
     dimension: int, sparsity: int, radius: float, rng: np.random.Generator
 ) -> Floats:  # (d,)
-    """Coefficients of equal size and random sign on random columns, of l1 norm ``radius``."""
+    """A parameter with coefficients of equal size and random sign on random columns."""
     theta = leading(dimension, sparsity, radius)
     theta[:sparsity] *= rng.choice([-1.0, 1.0], sparsity)
     return rng.permutation(theta)

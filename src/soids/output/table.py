@@ -1,0 +1,111 @@
+"""One record for every table, and its renderers: Markdown, LaTeX, CSV, HTML and the console."""
+
+import csv
+import html
+import io
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+
+class Table(NamedTuple):
+    """Rows of texts and numbers under their heads; a cell of None is empty."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    title: str = ""
+    note: str = ""  # printed below the table
+    labels: int = 1  # number of leading columns that hold text, and are aligned to the left
+
+
+def as_csv(table: Table) -> str:
+    """Comma-separated values; floats are written so that reading gives the same float."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.heads)
+    writer.writerows(["" if cell is None else cell for cell in row] for row in table.rows)
+    return text.getvalue()
+
+
+def as_markdown(table: Table) -> str:
+    """A table for a page, with its title in bold above it."""
+    heads, *rows = _texts(table, _markdown)
+    rule = ["---" if place < table.labels else "--:" for place in range(len(heads))]
+    lines = "".join(f"| {' | '.join(line)} |\n" for line in (heads, rule, *rows))
+    return f"**{_markdown(table.title)}**\n\n{lines}" if table.title else lines
+
+
+def as_latex(table: Table) -> str:
+    """A table for a paper that uses ``booktabs``, with its title as a comment above it."""
+    heads, *rows = [" & ".join(line) + r" \\" for line in _texts(table, _latex)]
+    columns = "l" * table.labels + "r" * (len(table.heads) - table.labels)
+    return "\n".join(
+        [
+            *([f"% {_one_line(table.title)}"] if table.title else []),
+            rf"\begin{{tabular}}{{{columns}}}", r"\toprule", heads, r"\midrule", *rows,
+            r"\bottomrule", r"\end{tabular}", "",
+        ]
+    )  # fmt: skip
+
+
+def as_html(table: Table) -> str:
+    """A table for a web page, with its title as the caption."""
+    heads, *rows = _texts(table, html.escape)
+    caption = f"<caption>{html.escape(table.title)}</caption>\n" if table.title else ""
+    top = "".join(f"<th>{head}</th>" for head in heads)
+    body = "".join(f"<tr>{_html_cells(row, table.labels)}</tr>\n" for row in rows)
+    return f"<table>\n{caption}<thead><tr>{top}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n"
+
+
+def as_console(table: Table) -> RichTable:
+    """A table for a terminal."""
+    shown = RichTable(
+        title=escape(table.title) or None, caption=escape(table.note) or None, box=box.SIMPLE,
+        caption_justify="left", pad_edge=False, show_header=any(table.heads),
+    )  # fmt: skip
+    heads, *rows = _texts(table, escape)
+    for place, head in enumerate(heads):
+        shown.add_column(head, justify="left" if place < table.labels else "right")
+    for row in rows:
+        shown.add_row(*row)
+    return shown
+
+
+def _texts(table: Table, escaped: Callable[[str], str]) -> list[list[str]]:
+    """All rows as texts, the heads first."""
+    return [
+        [escaped("" if cell is None else str(cell)) for cell in row]
+        for row in (table.heads, *table.rows)
+    ]
+
+
+def _html_cells(row: list[str], labels: int) -> str:
+    heads = "".join(f'<th scope="row">{cell}</th>' for cell in row[:labels])
+    return heads + "".join(f"<td>{cell}</td>" for cell in row[labels:])
+
+
+def _markdown(text: str) -> str:
+    """Text in which Markdown sees nothing but letters."""
+    return _one_line(re.sub(r"([\\|<*_`])", r"\\\1", text))
+
+
+LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "±": r"$\pm$", "−": r"$-$",
+    "–": "--", "[": "{[}", "]": "{]}",
+}  # fmt: skip
+
+
+def _latex(text: str) -> str:
+    """Text in which LaTeX sees nothing but letters."""
+    return "".join(LATEX.get(letter, letter) for letter in _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    """Text without breaks, which would end a row."""
+    return " ".join(text.split())
