@@ -11,6 +11,7 @@ import pytest
 
 from soids import SOIDS
 from soids.evidence import Menu
+from soids.policies.decision import Offered
 from soids.posteriors import SpikeSlab, Subset
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (5, 3))
@@ -66,7 +67,7 @@ NAN, INF = math.nan, math.inf
         ({"posterior": "spike_slab(spread = 0)"}, "spread must be at least 0.05, got 0"),
         (
             {"posterior": "spike_slab(spread = 0.25)", "sparsity": 1},
-            "by sparsity and a finite radius, got 1 and None",
+            "spread needs sparsity and a finite radius, .* sparsity=1 and radius=None",
         ),
         (
             {"posterior": "spike_slab(spread = 0.5)", "sparsity": 1, "radius": 1e-170},
@@ -74,7 +75,7 @@ NAN, INF = math.nan, math.inf
         ),
         (
             {"posterior": "spike_slab(spread = 0.25)", "sparsity": 1, "radius": INF},
-            "by sparsity and a finite radius, got 1 and inf",
+            "spread needs sparsity and a finite radius, .* sparsity=1 and radius=inf",
         ),
         (
             {
@@ -84,7 +85,7 @@ NAN, INF = math.nan, math.inf
             },
             "slab_variance must be left out beside a spread, got 2",
         ),
-        ({"posterior": "spike_slab(noise = 2)"}, "noise must be told to the policy, got"),
+        ({"posterior": "spike_slab(noise = 2)"}, "noise must be given to the policy, got"),
         ({"posterior": "broad(slab = 2)"}, "posterior broad has no settings of its own, got"),
         ({"posterior": "subset(spread = 0.25)"}, r"got 'spread' \(a setting of spike_slab\)"),
         ({"posterior": Subset(4)}, "posterior must be for dimension 3, got 4"),
@@ -92,7 +93,7 @@ NAN, INF = math.nan, math.inf
         ({"posterior": Subset}, "posterior must be"),
         (
             {"posterior": Subset(3), "radius": 2.0},
-            "radius must be told to the posterior .* 2.0",
+            "radius must be given to the posterior .* 2.0",
         ),
         ({"posterior": None}, "posterior must be an object with a method update, got None"),
         ({"posterior": {"spread": 0.5}}, "got {'spread': 0.5}: write .spike_slab.spread = 0.25"),
@@ -121,17 +122,15 @@ class Interrupted:
     def __init__(self, **settings):
         self.policy, self.open, self.rng = played(**settings)
         self.twin = played(**settings)
-        self.before = self.policy.memory, dict(self.policy.ledger.pending)
+        self.before = self.policy.state
 
     def assert_unmoved(self):
-        memory, pending = self.before
-        assert self.policy.memory is memory
-        assert self.policy.ledger.pending == pending
+        assert self.policy.state is self.before
         futures = []
         for policy, decision, rng in ((self.policy, self.open, self.rng), self.twin):
             policy.observe(decision, 2.0)
             following = policy.choose(ACTIONS, rng)
-            futures.append((following.index, following.info))
+            futures.append((following.index, following.info, following.probabilities.tolist()))
         assert futures[0] == futures[1]
 
 
@@ -229,13 +228,20 @@ def test_a_reward_that_makes_no_sense_is_refused_and_forgotten(reward, message, 
         (lambda d: (replace(d, round=2), 1.0), "decision of round 2 has its reward already"),
         (lambda d: (replace(d, round=5), 1.0), "one of the 4 this policy made, got round 5"),
         (lambda d: (replace(d, round=0), 1.0), "one of the 4 this policy made, got round 0"),
-        (lambda d: (replace(d, menu=Menu(np.ones((9, 2)))), 1.0), "must be for dimension 3, got 2"),
+        (
+            lambda d: (replace(d, offered=Offered(Menu(np.ones((9, 2))))), 1.0),
+            "must be for dimension 3, got 2",
+        ),
         (lambda d: ([d], np.ones((1, 1))), "reward must be a real number, got array"),
         (lambda d: ([d], np.array(1.0)), "reward must"),
         (lambda d: (played(noise=3.0)[1], 1.0), "decision must be"),
         (lambda d: (replace(d, index=d.index + 1), 1.0), "must be this policy's own"),
-        (lambda d: (replace(d, info=d.info._replace(gain=9.0)), 1.0), "must be this policy's own"),
-        (lambda d: (replace(d, menu=Menu(2.0 * d.menu.actions)), 1.0), "must be this policy's own"),
+        (lambda d: (replace(d, index=d.index - 1), 1.0), "must be this policy's own"),
+        (lambda d: (replace(d, probability=0.5 * d.probability), 1.0), "must be this policy's own"),
+        (
+            lambda d: (replace(d, offered=Offered(Menu(2.0 * d.menu.actions))), 1.0),
+            "must be this policy's own",
+        ),
     ],
 )
 def test_a_decision_that_makes_no_sense_is_refused_and_forgotten(arguments, message):
@@ -248,23 +254,23 @@ def test_a_decision_that_makes_no_sense_is_refused_and_forgotten(arguments, mess
 def test_one_bad_reward_spoils_its_whole_list():
     policy, rng = SOIDS(3), np.random.default_rng(0)
     decisions = [policy.choose(ACTIONS, rng) for _ in range(3)]
-    memory = policy.memory
+    state = policy.state
     with pytest.raises(ValueError, match="reward must be finite"):
         policy.observe(decisions, [1.0, 2.0, NAN])
-    assert policy.memory is memory
+    assert policy.state is state
     policy.observe(decisions, [1.0, 2.0, 3.0])
-    assert policy.ledger.evidence.rounds == 3
+    assert policy.evidence.rounds == 3
 
 
 def test_a_reward_is_observed_once():
     policy, decision, _ = played()
     policy.observe(decision, 1.0)
-    memory = policy.memory
+    state = policy.state
     with pytest.raises(
         ValueError, match="round 4 has its reward already, or was given up: observe it once"
     ):
         policy.observe(decision, 1.0)
-    assert policy.memory is memory
+    assert policy.state is state
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def beaten_by_dense(witness, actions, sparsity):
     ],
 )
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-def test_what_holds_is_proven(actions, sparsity, scale):
+def test_true_conditions_are_proven(actions, sparsity, scale):
     answer = has_sparse_optimal_actions(scale * actions, sparsity)
     assert answer.holds is True
     assert answer.witness is None
@@ -50,7 +50,7 @@ def test_an_action_outside_the_hull_may_be_inside_on_every_support():
     ],
 )
 @pytest.mark.parametrize("draws", [0, 1000])
-def test_what_fails_has_a_witness(actions, sparsity, draws):
+def test_false_conditions_have_a_witness(actions, sparsity, draws):
     answer = has_sparse_optimal_actions(actions, sparsity, draws=draws)
     assert answer.holds is False
     assert not answer
@@ -58,7 +58,7 @@ def test_what_fails_has_a_witness(actions, sparsity, draws):
     assert beaten_by_dense(answer.witness, actions, sparsity)
 
 
-def test_programs_find_what_random_parameters_miss():
+def test_linear_programs_find_witnesses_that_random_parameters_miss():
     rare = np.zeros((1, 12))
     rare[0, :3] = [0.5 + 1e-5, 0.5 + 1e-5, 0.1]  # just beyond one edge out of 264
     actions = np.vstack([axes(12), rare])
@@ -68,7 +68,7 @@ def test_programs_find_what_random_parameters_miss():
     assert beaten_by_dense(answer.witness, actions, 2)
 
 
-def test_what_is_too_much_to_search_is_left_open():
+def test_a_search_beyond_its_limit_is_undecided():
     actions = np.vstack([axes(12), np.zeros((1, 12))])
     actions[-1, :3] = [0.5 + 1e-5, 0.5 + 1e-5, 0.1]
     for programs in (0, 10):
@@ -78,7 +78,7 @@ def test_what_is_too_much_to_search_is_left_open():
         assert not answer
 
 
-def test_the_searches_agree_on_random_menus():
+def test_the_searches_agree_on_random_action_sets():
     """What random parameters refute, programs refute; what programs prove, none refute."""
     rng = np.random.default_rng(0)
     verdicts = set()

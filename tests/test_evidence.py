@@ -1,4 +1,4 @@
-"""Evidence: sums that match loops, whatever the order, and never change once made."""
+"""Evidence: sums that match loops in any order, and immutable records."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def gathered(history):
     return evidence
 
 
-def test_evidence_is_the_sums_that_its_notation_promises():
+def test_evidence_holds_the_sums_of_its_notation():
     evidence = gathered(rounds())
     played = np.array([action for _, action, _ in rounds()])
     rewards = np.array([reward for *_, reward in rounds()])
@@ -44,7 +44,7 @@ def test_order_never_matters():
     assert offered[0] == offered[1]
 
 
-def test_adding_leaves_the_old_evidence_as_it_was():
+def test_adding_does_not_change_the_old_evidence():
     before = gathered(rounds())
     copies = [np.copy(part) for part in (before.gram, *before[1:5])]
     before.add(SECOND, SECOND.actions[0], 7.0)
@@ -53,7 +53,7 @@ def test_adding_leaves_the_old_evidence_as_it_was():
     assert before.counts == (8, 4)
 
 
-def test_a_menu_is_known_by_its_actions():
+def test_equal_action_sets_are_recognised():
     twin = Menu(FIRST.actions.copy())
     evidence = gathered([(FIRST, FIRST.actions[0], 1.0), (twin, FIRST.actions[1], 1.0)])
     assert evidence.menus == (FIRST,)
@@ -85,5 +85,5 @@ def test_scale_is_the_size_of_the_parameter_without_noise(size):
     [[], [(FIRST, FIRST.actions[0], 0.0)], [(FIRST, np.zeros(3), 1.0)]],
     ids=["nothing", "no reward", "no action"],
 )
-def test_scale_is_one_if_nothing_can_be_known(history):
+def test_scale_is_one_without_information(history):
     assert gathered(history).scale() == 1.0

@@ -1,4 +1,4 @@
-"""Rows of the gram: the same to the last bit wherever they come from, and never all at once."""
+"""Rows of the gram: the same to the last bit whether cached or summed, and never all at once."""
 
 import copy
 import pickle
@@ -12,8 +12,8 @@ from soids import SOIDS, Thompson, load, save
 from soids import gram as module
 from soids.evidence import Evidence
 from soids.gram import Gram, Journal
-from soids.kernels import gram as kernel
-from soids.kernels.gram import whole
+from soids.kernels import gram_rows as kernel
+from soids.kernels.gram_rows import whole
 
 needs_compiler = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
 D = 12
@@ -55,7 +55,7 @@ def test_rows_are_those_of_the_whole_gram_to_the_last_bit(by_rows, count):
     np.testing.assert_array_equal(gram.dense(), expected)
 
 
-def test_rows_that_are_held_grow_to_the_same_bits_as_rows_that_are_not(by_rows):
+def test_cached_rows_are_updated_to_the_same_bits_as_rows_that_are_summed(by_rows):
     gram = Gram.empty(D)
     for t, action in enumerate(PLAYED[:5]):
         gram.rows(np.array([t, 3]))
@@ -77,7 +77,7 @@ def test_the_gram_is_whole_once_as_many_actions_as_features_were_played(by_rows)
                for t in range(D // 2, D))  # fmt: skip
 
 
-def test_who_asked_for_the_whole_gram_is_given_it_from_then_on(by_rows):
+def test_a_whole_gram_stays_cached(by_rows):
     gram = grown(2)
     gram.dense()
     assert gram.added(PLAYED[2]).is_whole
@@ -89,7 +89,7 @@ def test_in_few_dimensions_the_gram_is_whole_from_the_start():
     assert not Gram.empty(module.SMALL + 1).is_whole
 
 
-def test_growing_leaves_the_old_gram_as_it_was(by_rows):
+def test_adding_does_not_change_the_old_gram(by_rows):
     gram = grown(4)
     one, other = gram.added(PLAYED[4]), gram.added(PLAYED[5])
     np.testing.assert_array_equal(gram.dense(), summed(4))
@@ -98,7 +98,7 @@ def test_growing_leaves_the_old_gram_as_it_was(by_rows):
     np.testing.assert_array_equal(other.dense(), expected)
 
 
-def test_growing_copies_no_actions_but_when_memory_is_full(by_rows):
+def test_adding_copies_actions_only_when_memory_is_full(by_rows):
     gram = grown(4)
     assert np.shares_memory(gram.actions, gram.added(PLAYED[4]).actions)
     assert Journal(PLAYED).followed(30, PLAYED[0]) is not None
@@ -108,7 +108,7 @@ def test_growing_copies_no_actions_but_when_memory_is_full(by_rows):
     assert full.followed(1, PLAYED[2]) is None  # one heir only
 
 
-def test_a_blend_may_go_back_to_the_gram_that_another_grew_from(by_rows):
+def test_a_blend_may_lead_back_to_a_predecessor(by_rows):
     goal = grown(5)
     start = goal.added(PLAYED[5]).added(PLAYED[6])
     roomy = start.towards(goal, 0.25).roomy(thetas_on(4))
@@ -139,7 +139,7 @@ def test_a_blend_has_the_bits_of_the_blended_matrices(by_rows, steps, count, is_
     np.testing.assert_array_equal(blend.dense(), expected)
 
 
-def test_blends_of_what_is_not_a_sum_are_made_as_a_whole(by_rows):
+def test_blends_of_other_grams_are_computed_as_a_whole(by_rows):
     blend = grown(2).towards(grown(5), 0.5)
     np.testing.assert_array_equal(
         blend.towards(grown(6), 0.25).dense(), 0.75 * blend.dense() + 0.25 * summed(6)
@@ -150,7 +150,7 @@ def test_blends_of_what_is_not_a_sum_are_made_as_a_whole(by_rows):
 
 
 @pytest.mark.parametrize("room", [1, 2, 50])
-def test_moves_meet_the_right_rows_however_little_room_there_is(by_rows, monkeypatch, room):
+def test_moves_use_the_right_rows_in_any_room(by_rows, monkeypatch, room):
     monkeypatch.setattr(module, "ROOM", room)
     gram = grown(9)
     gram._compact(np.arange(D) < 7)  # whatever happens to be held
@@ -166,7 +166,7 @@ def test_moves_meet_the_right_rows_however_little_room_there_is(by_rows, monkeyp
         np.testing.assert_array_equal(after.rows[after.slots[j]], summed(9)[j])
 
 
-def test_all_who_ask_for_room_are_given_different_rooms(by_rows):
+def test_every_caller_gets_another_room(by_rows):
     gram, given = grown(4), []
     for _ in range(2 * module.ROOMS):
         rows = gram.roomy(thetas_on(2))
@@ -188,7 +188,7 @@ def test_rows_are_moved_once_for_several_rooms(by_rows):
         np.testing.assert_array_equal(held.rows[held.slots[j]], summed(4)[j])
 
 
-def test_rows_that_are_held_stay_when_there_is_no_room_for_others(by_rows, monkeypatch):
+def test_cached_rows_stay_when_there_is_no_room_for_others(by_rows, monkeypatch):
     monkeypatch.setattr(module, "ROOM", 1)
     gram = grown(4)
     gram.rows(np.array([3, 5]))
@@ -213,7 +213,7 @@ def test_many_long_rows_are_summed_side_by_side():
     np.testing.assert_array_equal(gram.rows(features), expected)
 
 
-def test_a_room_where_nothing_was_met_is_given_again(by_rows):
+def test_an_unused_room_is_used_again(by_rows):
     gram, rooms = grown(4), []
     for _ in range(2 * module.ROOMS):
         rows = gram.roomy(thetas_on(2))
@@ -229,7 +229,7 @@ def test_a_whole_gram_keeps_no_rooms():
     assert gram._rooms == []
 
 
-def test_what_was_met_in_rows_that_have_moved_is_forgotten(by_rows):
+def test_new_rows_in_moved_memory_are_dropped(by_rows):
     gram = grown(4)
     rows = gram.roomy(thetas_on(2))
     kernel.meet(kernel.opened(rows, 0, 1, 1), 7)
@@ -250,7 +250,7 @@ def test_threads_share_the_room_without_overlap(by_rows):
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda gram: pickle.loads(pickle.dumps(gram))])
-def test_copies_go_on_alone(by_rows, copied):
+def test_copies_are_independent(by_rows, copied):
     gram = grown(4)
     twin = copied(gram)
     np.testing.assert_array_equal(gram.added(PLAYED[4]).dense(), summed(5))
@@ -306,19 +306,19 @@ def test_a_run_by_rows_has_the_bits_of_a_run_with_the_whole_gram(fresh, monkeypa
         monkeypatch.setattr(module, "SMALL", small)
         monkeypatch.setattr(module, "ROOM", room)
         policy = play_some(fresh(), 50, np.random.default_rng(0))
-        clouds.append(policy.memory.belief.thetas)
+        clouds.append(policy.state.mind.belief.thetas)
     np.testing.assert_array_equal(clouds[0], clouds[1])
     np.testing.assert_array_equal(clouds[0], clouds[2])
 
 
 @needs_compiler
 @pytest.mark.parametrize("rounds", [0, 7, 25, 50])
-def test_a_saved_policy_goes_on_bit_for_bit(by_rows, tmp_path, rounds):
+def test_a_saved_policy_continues_bit_for_bit(by_rows, tmp_path, rounds):
     policy = SOIDS(40, sparsity=3, radius=3.0, noise=1.0, particles=30)
     play_some(policy, rounds, np.random.default_rng(0))
     save(policy, tmp_path / "policy")
     ends = [
-        play_some(one, 10, np.random.default_rng(1)).memory.belief.thetas
+        play_some(one, 10, np.random.default_rng(1)).state.mind.belief.thetas
         for one in (policy, load(tmp_path / "policy"))
     ]
     np.testing.assert_array_equal(*ends)

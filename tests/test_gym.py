@@ -1,4 +1,4 @@
-"""Our bandits through Gymnasium's door: its checker is content, and the rewards are ours."""
+"""Bandits as Gymnasium environments: its checker passes, and rewards are those of play."""
 
 import subprocess
 import sys
@@ -37,16 +37,16 @@ def rewards_through(env, policy, seed, horizon):
     [BANDIT, SparseLinearBandit(np.zeros((2, 1)), [1.0])],
     ids=["eight actions", "nothing to see"],
 )
-def test_gymnasiums_checker_has_nothing_to_say_of_any_bandit(bandit):
+def test_gymnasiums_checker_accepts_every_bandit(bandit):
     env = BanditEnv(bandit, horizon=200)  # warnings are errors here
     check_env(env, skip_render_check=True)  # which warns of whatever was not made by name
 
 
-def test_gymnasiums_checker_has_nothing_to_say_of_the_registered_environment():
+def test_gymnasiums_checker_accepts_the_registered_environment():
     check_env(gymnasium.make("soids/Paper-v0", dimension=20, seed=3).unwrapped)
 
 
-def test_a_policy_earns_the_same_as_in_our_own_loop():
+def test_a_policy_has_the_same_rewards_as_in_play():
     bandit = paper_instance(20, seed=4)
     trace = play(bandit, SOIDS(20), horizon=40, seed=4)
     env = gymnasium.make("soids/Paper-v0", dimension=20, seed=4, horizon=40)
@@ -55,18 +55,18 @@ def test_a_policy_earns_the_same_as_in_our_own_loop():
     assert regrets == trace.regret.tolist()
 
 
-def test_the_first_episode_has_the_luck_of_the_seed_and_later_ones_their_own():
+def test_the_first_episode_has_the_seed_of_the_environment_and_later_ones_have_others():
     env = BanditEnv(BANDIT, horizon=5, seed=7)
-    lucks = []
+    rewards = []
     for seed in (None, None, 7, None):
         env.reset(seed=seed)
-        lucks.append([env.step(0)[1] for _ in range(5)])
-    assert lucks[0] == lucks[2] != lucks[1]
-    assert lucks[1] == lucks[3]  # what follows a seed follows it again
+        rewards.append([env.step(0)[1] for _ in range(5)])
+    assert rewards[0] == rewards[2] != rewards[1]
+    assert rewards[1] == rewards[3]  # the seeds of later episodes are a function of the first
 
 
 @pytest.mark.parametrize("family", [one for one in FAMILIES if one not in FILES])
-def test_every_family_is_made_by_its_name_and_plays_as_ours_does(family):
+def test_every_family_is_registered_and_has_the_rewards_of_play(family):
     name = f"soids/{family.title().replace('_', '')}-v0"
     settings = {"covariates": 5} if family == "bastani" else {"dimension": 10}
     sparse = {"sparsity": 2} if family == "ariu" else {}
@@ -76,18 +76,18 @@ def test_every_family_is_made_by_its_name_and_plays_as_ours_does(family):
     assert rewards == play(bandit, Uniform(10), 20, seed=2).reward.tolist()
 
 
-def test_gymnasiums_checker_has_nothing_to_say_of_menus_that_change():
+def test_gymnasiums_checker_accepts_changing_action_sets():
     check_env(gymnasium.make("soids/KimPaik-v0", dimension=20, actions=4).unwrapped)
 
 
-def test_heavy_tails_are_the_same_as_in_our_own_loop():
+def test_heavy_tails_are_the_same_as_in_play():
     bandit = paper_instance(20, seed=0, degrees=3.0)
     env = gymnasium.make("soids/Paper-v0", dimension=20, seed=0, degrees=3.0, horizon=30)
     rewards, _ = rewards_through(env, Uniform(20), 5, 30)
     assert rewards == play(bandit, Uniform(20), 30, seed=5).reward.tolist()
 
 
-def test_without_a_seed_the_luck_is_that_of_the_instance():
+def test_the_first_episode_has_the_seed_of_the_instance():
     env = gymnasium.make("soids/Paper-v0", dimension=30, seed=1)
     bandit = paper_instance(30, seed=1)
     menu, _ = env.reset()
@@ -96,7 +96,7 @@ def test_without_a_seed_the_luck_is_that_of_the_instance():
     assert rewards == play(bandit, Uniform(30), 5, seed=1).reward.tolist()
 
 
-def test_an_observation_belongs_to_whoever_gets_it():
+def test_an_observation_is_a_copy():
     env = BanditEnv(BANDIT, horizon=2)
     menu, _ = env.reset(seed=0)
     menu[:] = 0.0
@@ -114,7 +114,7 @@ def test_no_round_is_played_before_the_first_reset_nor_after_the_last():
 
 
 @pytest.mark.parametrize("action", [8, -1, 0.5, "first"])
-def test_an_action_that_is_not_on_the_menu_is_refused(action):
+def test_an_unknown_action_is_refused(action):
     env = BanditEnv(BANDIT)
     env.reset(seed=0)
     with pytest.raises(ValueError, match="action must be"):
@@ -132,7 +132,7 @@ def test_settings_are_checked(settings, message):
         BanditEnv("paper")
 
 
-def test_without_gymnasium_the_remedy_is_named():
+def test_without_gymnasium_the_error_names_the_remedy():
     code = "import sys; sys.modules['gymnasium'] = None; import soids.gym"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr.splitlines()[-1] == (

@@ -12,21 +12,19 @@ from scipy.integrate import trapezoid
 from scipy.special import ndtri, xlogy
 from scipy.stats import norm
 
-from oracles import least_pair_ratio, simplex_grid
+from oracles import dual_ratio, exploration_mixture, least_pair_ratio, simplex_grid
 from soids import information
 from soids.designs import exploratory_design
 from soids.evidence import Evidence, Menu
 from soids.information import (
     TwoPoint,
     appraise,
-    conditional_gain,
-    dual_ratio,
-    exploring,
+    half_explained_variance,
     half_variance,
     information_ratio,
     left_to_learn,
     minimise_ratio,
-    obedient,
+    probability_matching,
     shortfall,
     surrogate_gain,
     surrogate_regret,
@@ -49,14 +47,19 @@ def random_particles(seed: int, size: int = 30, dimension: int = 4) -> Particles
     return Particles(thetas, thetas != 0.0, rng.dirichlet(np.ones(size)))
 
 
+def explained_gain(particles: Particles, actions: np.ndarray) -> np.ndarray:
+    """Half the variance of each mean reward explained by which action is best (Hao et al.)."""
+    return half_explained_variance(particles.thetas @ actions.T, particles.weights)
+
+
 def split(pairs: list[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
     return tuple(np.ascontiguousarray(np.array(pairs).T))
 
 
 def ratios(distributions: np.ndarray, regret: np.ndarray, gain: np.ndarray, power: float):
     """The information ratio of every row."""
-    paid, learned = distributions @ regret, distributions @ gain
-    return np.array([information_ratio(p, q, power) for p, q in zip(paid, learned, strict=True)])
+    regrets, gains = distributions @ regret, distributions @ gain
+    return np.array([information_ratio(p, q, power) for p, q in zip(regrets, gains, strict=True)])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -77,7 +80,7 @@ def test_regret_and_gains_are_what_their_definitions_say(seed):
             explained += 0.5 * mass * ((centre - mean) @ action) ** 2
         assert surrogate_regret(particles, actions)[k] == pytest.approx(regret)
         assert surrogate_gain(particles, actions)[k] == pytest.approx(gain)
-        assert conditional_gain(particles, actions)[k] == pytest.approx(explained)
+        assert explained_gain(particles, actions)[k] == pytest.approx(explained)
 
 
 def test_an_action_that_is_always_best_has_no_regret():
@@ -89,18 +92,18 @@ def test_an_action_that_is_always_best_has_no_regret():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_which_action_is_best_explains_no_more_than_all_variance(seed):
+def test_the_best_action_explains_no_more_than_all_variance(seed):
     particles = random_particles(seed)
     actions = np.random.default_rng(seed).uniform(-1, 1, (6, 4))
-    full, explained = surrogate_gain(particles, actions), conditional_gain(particles, actions)
+    full, explained = surrogate_gain(particles, actions), explained_gain(particles, actions)
     assert (explained <= full + 1e-15).all()
     assert explained.sum() < full.sum()
 
 
-def test_conditional_gain_ignores_groups_without_weight():
+def test_explained_variance_ignores_groups_without_weight():
     weights = np.array([1.0, 0.0])
     particles = Particles(np.eye(2), np.eye(2) == 1.0, weights)
-    assert conditional_gain(particles, np.eye(2)).tolist() == [0.0, 0.0]
+    assert explained_gain(particles, np.eye(2)).tolist() == [0.0, 0.0]
 
 
 def test_ratio_is_zero_without_regret_and_infinite_without_gain():
@@ -147,7 +150,7 @@ def test_no_distribution_on_a_simplex_grid_beats_the_minimiser(size, power):
 
 
 @given(actions_of, powers)
-def test_the_minimiser_reports_the_ratio_that_it_pays(pairs, power):
+def test_the_minimiser_reports_its_ratio(pairs, power):
     regret, gain = split(pairs)
     mixture = minimise_ratio(regret, gain, power)
     paid = information_ratio(mixture.mean(regret), mixture.mean(gain), power)
@@ -182,10 +185,12 @@ def test_power_below_two_is_refused():
 @given(actions_of)
 def test_the_dual_equals_the_primal(pairs):
     regret, gain = split(pairs)
-    price, ratio = dual_ratio(regret, gain)
+    multiplier, ratio = dual_ratio(regret, gain)
     assert ratio == pytest.approx(minimise_ratio(regret, gain).ratio, rel=1e-9)
-    if 0.0 < price < math.inf:
-        assert (2.0 * price * regret - price**2 * gain).min() == pytest.approx(ratio, rel=1e-9)
+    if 0.0 < multiplier < math.inf:
+        assert (2.0 * multiplier * regret - multiplier**2 * gain).min() == pytest.approx(
+            ratio, rel=1e-9
+        )
 
 
 @given(actions_of, powers)
@@ -210,17 +215,17 @@ def test_two_points_are_drawn_as_often_as_they_say(mixture):
 def test_ties_go_to_the_action_with_the_fewest_features():
     actions = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
     thetas = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    obedience = obedient(thetas @ actions.T, np.array([0.5, 0.3, 0.2]), actions)
-    assert obedience.tolist() == [0.0, 0.5, 0.2, 0.3]
+    sampled = probability_matching(thetas @ actions.T, np.array([0.5, 0.3, 0.2]), actions)
+    assert sampled.tolist() == [0.0, 0.5, 0.2, 0.3]
 
 
 def test_the_exploring_share_minimises_the_papers_bound():
-    obedience, design = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    sampled, design = np.array([1.0, 0.0]), np.array([0.0, 1.0])
     for explored in (0.5, 1.2, 2.0, 5.0):
         regret = np.array([1.0, explored])
         shares = np.linspace(1e-3, 1.0, 1000)
         bounds = ((1.0 - shares) + shares * explored) ** 3 / shares
-        share = exploring(obedience, design, regret)[1]
+        share = exploration_mixture(sampled, design, regret)[1]
         if explored > 1.0:
             assert share == pytest.approx(shares[bounds.argmin()], abs=1e-3)
         else:
@@ -281,9 +286,9 @@ def in_play() -> list[Situation]:
 
 def test_obeying_has_a_ratio_of_at_most_twice_the_dimension_and_soids_no_more(in_play):
     for now in in_play:
-        obedience = obedient(now.rewards, now.weights, now.actions)
-        assert obedience.sum() == pytest.approx(1.0)
-        ratio = information_ratio(obedience @ now.regret, obedience @ now.gain)
+        sampled = probability_matching(now.rewards, now.weights, now.actions)
+        assert sampled.sum() == pytest.approx(1.0)
+        ratio = information_ratio(sampled @ now.regret, sampled @ now.gain)
         assert ratio <= 2 * now.actions.shape[1]
         assert minimise_ratio(now.regret, now.gain).ratio <= ratio * (1 + 1e-12)
 
@@ -291,11 +296,11 @@ def test_obeying_has_a_ratio_of_at_most_twice_the_dimension_and_soids_no_more(in
 def test_sparse_optimal_actions_bound_the_cubic_ratios(in_play):
     for now in in_play:
         design = exploratory_design(now.actions)
-        obedience = obedient(now.rewards, now.weights, now.actions)
+        sampled = probability_matching(now.rewards, now.weights, now.actions)
         # The paper's step before the bound, which fails if ties are broken towards dense actions.
         learned = 2.0 * now.sparsity / design.value * (design.weights @ now.gain)
-        assert (obedience @ now.regret) ** 2 <= learned
-        forerunner = exploring(obedience, design.weights, now.regret)
+        assert (sampled @ now.regret) ** 2 <= learned
+        forerunner = exploration_mixture(sampled, design.weights, now.regret)
         assert forerunner.sum() == pytest.approx(1.0)
         cubic = information_ratio(forerunner @ now.regret, forerunner @ now.gain, 3)
         assert cubic <= 27 * now.sparsity / design.value

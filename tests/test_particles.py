@@ -1,4 +1,4 @@
-"""Averages over a weighted cloud."""
+"""Averages over weighted particles."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def test_mean_and_inclusion_are_weighted_averages():
     assert CLOUD.inclusion() == pytest.approx([0.7, 0.5])
 
 
-def test_effective_size_counts_all_if_even_and_one_if_alone():
+def test_the_effective_size_of_equal_weights_and_of_a_single_one():
     even, alone = np.full(3, 1 / 3), np.array([0.0, 1.0, 0.0])
     assert CLOUD._replace(weights=even).effective_size() == pytest.approx(3.0)
     assert CLOUD._replace(weights=alone).effective_size() == 1.0

@@ -1,0 +1,39 @@
+"""The benchmarks of one file run, on sizes that take no time."""
+
+import pytest
+from click.testing import CliRunner
+from numba import config
+
+from benchmarks import budget, langevin, large
+from benchmarks.__main__ import main
+from benchmarks.problems import random_evidence
+from soids import paper_instance
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
+
+
+@pytest.mark.parametrize("name", main.commands)
+def test_every_benchmark_says_what_it_measures_and_what_each_option_means(name):
+    command = main.commands[name]
+    assert command.help
+    assert all(option.help for option in command.params)
+    assert CliRunner().invoke(main, [name, "--help"]).exit_code == 0
+
+
+def test_a_budget_is_compared_with_none(monkeypatch):
+    monkeypatch.setattr(budget, "HORIZON", 8)
+    bandit = paper_instance(20, 0, sparsity=2, actions=30)
+    free, bound = (budget.run(bandit, limit, 0) for limit in (None, 0.1))
+    assert free.behind == 0.0
+    assert bound.effective > 0.0
+
+
+def test_a_large_run_says_what_it_found(monkeypatch):
+    for name, value in {"DIMENSION": 30, "ACTIONS": 200, "SPARSITY": 3, "HORIZON": 80}.items():
+        monkeypatch.setattr(large, name, value)
+    assert large.row(0)[3] == "3 of 3"
+
+
+@pytest.mark.parametrize("evidence", [random_evidence, langevin.chosen_evidence])
+def test_evidence_for_the_papers_sampler_has_its_rounds(evidence):
+    assert evidence(paper_instance(20, 0), 7, 0).rounds == 7

@@ -1,0 +1,181 @@
+"""The bugs that ``mutants.py`` plants, one by one."""
+
+from planted_samplers import SAMPLER_BUGS, Bug
+
+BUGS = (
+    *SAMPLER_BUGS,
+    Bug(
+        "one context for all",
+        "known[id(menu)] = regret[first:last], gain[first:last]",
+        "known[id(menu)] = regret[: last - first], gain[: last - first]",
+        kind="contexts",
+    ),
+    Bug(
+        "norm bound without its ridge",
+        "math.sqrt(penalty) * norm",
+        "norm",
+        kind="baseline",
+    ),
+    Bug(
+        "scikit-learn's factor of two",
+        "alpha = 0.5 * penalty",
+        "alpha = penalty",
+        kind="baseline",
+    ),
+    Bug(
+        "half a confidence width",
+        "2.0 / (eta * (1.0 - eta))",
+        "1.0 / (eta * (1.0 - eta))",
+        kind="baseline",
+    ),
+    Bug(
+        "evidence lost in resampling",
+        "log_mass=system.log_mass + gained",
+        "log_mass=system.log_mass",
+        kind="baseline",
+    ),
+    Bug(
+        "pilot forgotten",
+        "start + samples.pulls * residuals",
+        "samples.pulls * residuals",
+        kind="baseline",
+    ),
+    Bug(
+        "information punished",
+        "regret - gamma * nats",
+        "regret + gamma * nats",
+        kind="baseline",
+    ),
+    Bug(
+        "rounds left out of empirical Bayes",
+        "noise = (evidence.rounds - determined + 2.0 * shape)",
+        "noise = (len(spectrum) - determined + 2.0 * shape)",
+        kind="baseline",
+    ),
+    Bug(
+        "reward for prediction",
+        "prediction = float(one.action @ foresight.mean())",
+        "prediction = one.reward",
+        kind="baseline",
+    ),
+    Bug(
+        "hasty elimination",
+        "- 2.0 * self._accuracy",
+        "- 0.02 * self._accuracy",
+        kind="baseline",
+    ),
+    Bug(
+        "late phase rewards counted twice",
+        "< phase.due:",
+        "< phase.due + 1:",
+        kind="baseline",
+    ),
+    Bug(
+        "false certificate",
+        "smallest**2 / answer.bound)",
+        "smallest**2 / answer.total)",
+        kind="baseline",
+    ),
+    Bug(
+        "drift uphill",
+        "- slope.drift[j] -",
+        "+ slope.drift[j] -",
+        kind="baseline",
+    ),
+    Bug(
+        "dimension for sparsity in a bound",
+        "30.0 * (cost * sparsity / c_min)",
+        "30.0 * (cost * dimension / c_min)",
+        kind="baseline",
+    ),
+    Bug(
+        "witness of the wrong side",
+        "(thetas @ dense.T).max(axis=1) > (thetas @ sparse.T)",
+        "(thetas @ dense.T).min(axis=1) > (thetas @ sparse.T)",
+        kind="baseline",
+    ),
+    Bug(
+        "outcomes of another recipe are taken",
+        "return outcome if recipe == trial.recipe else None",
+        "return outcome",
+        kind="harness",
+    ),
+    Bug(
+        "seeds share their luck",
+        "trace = play(bandit, policy, problem.horizon, trial.seed, tell, feedback=feedback)",
+        "trace = play(bandit, policy, problem.horizon, 0, tell, feedback=feedback)",
+        kind="harness",
+    ),
+    Bug(
+        "told what was not asked for",
+        "told = {name: truth[name] for name in self.told}",
+        "told = {name: truth[name] for name in self.told[:1]}",
+        kind="harness",
+    ),
+    Bug(
+        "what was told left out of a trial's key",
+        'del recipe["seed"]',
+        'del recipe["seed"], recipe["policy"]["told"]',
+        kind="harness",
+    ),
+    Bug(
+        "differences not paired",
+        "paired = ours.final[here] - theirs.final[there]",
+        "paired = ours.final[here] - theirs.final[there[::-1]]",
+        kind="harness",
+    ),
+    Bug(
+        "levels not widened",
+        "reach * math.sqrt(count / (count - 1))",
+        "1.96",
+        kind="harness",
+    ),
+    Bug(
+        "suspects forgotten",
+        "suspects.extend(playing.values())",
+        "suspects.extend([])",
+        kind="harness",
+    ),
+    Bug(
+        "workers outlive their master",
+        "pool.shutdown(kill_workers=True)",
+        "pool.shutdown(wait=False)",
+        kind="harness",
+    ),
+    Bug(
+        "a column too many in the curves",
+        "outcome.trace.regret.cumsum()[rounds - 1]",
+        "outcome.trace.regret.cumsum()[rounds - 2]",
+        kind="harness",
+    ),
+    Bug(
+        "heavy tails too wide",
+        "math.sqrt((self.degrees - 2.0) / self.degrees)",
+        "1.0",
+        kind="harness",
+    ),
+    Bug(
+        "true information gain about the posterior mean",
+        "(rewards - self.bandit.means) ** 2",
+        "(rewards - weights @ rewards) ** 2",
+        kind="diagnosis",
+    ),
+    Bug(
+        "ratios of the last round count",
+        "np.cumsum(square) - square",
+        "np.cumsum(square)",
+        kind="diagnosis",
+    ),
+    Bug(
+        "assumed units are not checked",
+        "terms.unit < largest * (1.0 - ROUNDING)",
+        "terms.unit < terms.radius * 0.0",
+        kind="diagnosis",
+    ),
+    Bug(
+        "only bad actions explore",
+        "means[decision.index] < means.max()",
+        "means[decision.index] < means.mean()",
+        kind="diagnosis",
+    ),
+)

@@ -1,0 +1,189 @@
+"""A policy of one's own, in one file and one line of registration: all that soids does with its own
+policies it does with this one.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from soids import POLICIES, SparseLinearBandit, load, play, save
+from soids.information import Spread, greedy
+from soids.offpolicy import NAMED, evaluate, learned, replay
+from soids.policies.policy import Family, Plan, Policy, Rule
+from soids.simulation.experiment import parse_experiment
+from soids.simulation.store import read_outcome
+from soids.simulation.trial import Trial
+from soids.simulation.worker import Post, perform
+from some_logs import made_log
+
+
+class ToyRule(Rule[tuple]):
+    """Any action with probability ``share``, else the best by a perturbed ridge regression."""
+
+    def __init__(self, dimension, *, share=0.2):
+        self.dimension, self.share = dimension, share
+
+    def start(self):
+        return np.zeros(self.dimension), 0.0
+
+    def think(self, mind, past, menu, rng):
+        seen = past.evidence
+        if seen.rounds == mind[1]:
+            return mind
+        gram = seen.gram + np.eye(self.dimension)
+        theta = np.linalg.solve(gram, seen.moment + 0.1 * rng.standard_normal(self.dimension))
+        return theta, float(seen.rounds)
+
+    def law(self, mind, past, menu):
+        best = greedy(menu.actions @ mind[0]).masses
+        return Plan(Spread(self.share / len(best) + (1.0 - self.share) * best))
+
+
+Toy = Family(ToyRule)
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    monkeypatch.setitem(POLICIES, "toy", Toy)
+
+
+ACTIONS = np.random.default_rng(0).uniform(-1, 1, (8, 3))
+BANDIT = SparseLinearBandit(ACTIONS, [0.0, 2.0, 0.0], 0.3)
+TABLE = {
+    "horizon": 40,
+    "seeds": 2,
+    "bandit": {"family": "paper", "dimension": 10},
+    "policies": {"Toy": {"policy": "toy", "share": [0.1, 0.5]}},
+}
+
+
+def reward_of(decision):
+    return float(decision.action[1])
+
+
+def play_on(policy, rng, rounds=5):
+    seen = []
+    for _ in range(rounds):
+        decision = policy.choose(ACTIONS, rng)
+        seen.append((repr(decision), decision.probabilities.tolist()))
+        policy.observe(decision, reward_of(decision))
+    return seen
+
+
+def test_it_plays_and_learns():
+    trace = play(BANDIT, Toy(3, share=0.1), 200, seed=0)
+    assert trace.regret[100:].mean() < 0.15 * BANDIT.gaps.mean()
+    assert trace.probability.min() >= 0.1 / 8 - 1e-12
+
+
+def test_it_has_all_verbs():
+    policy, rng = Toy(3), np.random.default_rng(0)
+    play_on(policy, rng)
+    policy.refresh(rng)
+    law, state = policy.law(ACTIONS), policy.state
+    assert sorted(law)[:7] == pytest.approx([0.2 / 8] * 7)
+    assert np.array_equal(policy.decide(ACTIONS, 0.999).probabilities, law)
+    assert policy.law(ACTIONS, floor=0.5) == pytest.approx(0.5 / 8 + 0.5 * law)
+    without = policy.law(ACTIONS, excluded=[int(law.argmax())])
+    assert without[law.argmax()] == 0.0
+    assert without.sum() == pytest.approx(1.0)
+    policy.forget(policy.pending)
+    assert policy.pending == []
+    policy.learn(ACTIONS, 3, 1.0)
+    assert policy.evidence.rounds == state.past.evidence.rounds + 1
+    assert repr(Toy(3, floor=0.1)) == "Toy(dimension=3, share=0.2, floor=0.1)"
+    with pytest.raises(ValueError, match=r"^Toy forms no belief about features"):
+        policy.inclusion()
+
+
+def test_an_experiment_names_it_like_any_other(registered):
+    trials = parse_experiment(TABLE, "toys").trials()
+    assert len(trials) == 4
+    for trial in trials:
+        outcome = perform(Trial.of(trial.recipe), Post(), 0)
+        bandit = trial.problem.make(trial.seed)
+        expected = play(bandit, Toy(10, share=trial.player.settings["share"]), 40, trial.seed)
+        assert np.array_equal(outcome.trace.chosen, expected.chosen)
+        assert np.array_equal(outcome.trace.probability, expected.probability)
+
+
+def test_workers_of_a_run_find_it_beside_the_experiment(tmp_path):
+    """They are processes of their own, and know what is registered in theirs."""
+    (tmp_path / "toy.py").write_text(
+        Path(__file__).read_text().replace("from some_logs import made_log\n", "")
+    )
+    file, out = tmp_path / "toys.toml", tmp_path / "out"
+    file.write_text(
+        'title = "Toys"\nhorizon = 40\nseeds = 2\n[bandit]\nfamily = "paper"\ndimension = 10\n'
+        '[policies]\nToy = { policy = "toy:Toy", share = 0.5 }\n'
+    )
+    command = [sys.executable, "-m", "soids", "run", str(file), "--out", str(out)]
+    answer = subprocess.run([*command, "--workers", "1"], capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    paths = sorted(out.rglob("*.npz"))
+    assert len(paths) == 2
+    for path in paths:
+        recipe, outcome = read_outcome(path)
+        bandit = Trial.of(recipe).problem.make(recipe["seed"])
+        expected = play(bandit, Toy(10, share=0.5), 40, recipe["seed"])
+        assert np.array_equal(outcome.trace.chosen, expected.chosen)
+
+
+def test_it_is_evaluated_on_a_log():
+    log, rng = made_log(2000), np.random.default_rng(0)
+    own, before = evaluate(log, [learned("toy", Toy, rng), NAMED["logged"]]).reports
+    assert own.estimates[3].low > before.estimates[1].high
+    found = replay(log, "toy", Toy, rng)
+    assert found.reliable
+    assert found.estimate.low > before.estimates[1].high
+
+
+def test_it_is_saved_and_goes_on_bit_for_bit(registered, tmp_path):
+    policy, rng = Toy(3, share=0.4, floor=0.1), np.random.default_rng(0)
+    play_on(policy, rng)
+    waiting = policy.choose(ACTIONS, rng)
+    save(policy, tmp_path / "policy")
+    again = load(tmp_path / "policy")
+    assert repr(again) == repr(policy)
+    seen = []
+    for one in (policy, again):
+        one.observe(waiting, 1.0)
+        seen.append(play_on(one, np.random.default_rng(1)))
+    assert seen[0] == seen[1]
+
+
+def test_without_its_line_it_is_not_saved(tmp_path):
+    with pytest.raises(ValueError, match=r"policy must be one that POLICIES lists .* got Toy"):
+        save(Toy(3), tmp_path / "policy")
+    assert list(tmp_path.iterdir()) == []
+
+
+class Kept(NamedTuple):
+    """What a rule of others may keep, as long as it is not saved."""
+
+    count: int
+
+
+def test_a_mind_that_could_not_be_read_again_is_not_saved(registered, tmp_path):
+    policy = Toy(3)
+    policy.state = policy.state._replace(mind=Kept(3))
+    with pytest.raises(ValueError, match=r"only soids' own records can be saved, got Kept"):
+        save(policy, tmp_path / "policy")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_law_is_all_that_a_rule_must_have():
+    class Lawless(Rule[None]):
+        dimension = 3
+
+    with pytest.raises(NotImplementedError, match="Lawless must have a method law"):
+        Policy(Lawless()).law(ACTIONS)
+    Lawless.law = lambda self, mind, past, menu: Plan(Spread(np.full(8, 1 / 8)))
+    policy, rng = Policy(Lawless()), np.random.default_rng(0)
+    play_on(policy, rng)
+    assert policy.evidence.rounds == 5
+    assert policy.mind is None

@@ -1,0 +1,162 @@
+"""ParticleSystems weighted and carried from target to target, against exact answers."""
+
+import itertools
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+from numba import config
+
+from judging import Z, assert_exact, assert_mean, evidence_of, observables, scene, target_of
+from oracles import (
+    Exact,
+    Past,
+    binomial_sizes,
+    enumerate_spike_slab,
+    enumerate_subset_posterior,
+    mean_of,
+    mixed,
+    noise_nodes,
+    relaxed_grid,
+)
+from soids.evidence import Evidence
+from soids.posteriors import Relaxed, SpikeSlab, Subset, Tuning
+from soids.posteriors.particle_system import ParticleSystem
+from soids.posteriors.smc import aimed, start
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
+
+KNOWN_OR_NOT = pytest.mark.parametrize("noise", [1.0, None], ids=["known_noise", "unknown_noise"])
+
+
+@KNOWN_OR_NOT
+def test_weights_alone_turn_the_prior_into_the_posterior(noise):
+    past = scene(3, 3)
+    target = target_of(Subset(3, sparsity=2, radius=2.0, noise=noise), past, 0.25, 0.3)
+    variances, log_priors = noise_nodes(target.prior.noise)
+    given = [
+        enumerate_subset_posterior(
+            past, sparsity=2, radius=2.0, eta=0.25, rate=0.3, noise=math.sqrt(variance)
+        )
+        for variance in variances
+    ]
+    cloud = aimed(start(target, 10_000, np.random.default_rng(0)), target)
+    assert_exact(cloud.particles(), mixed(given, log_priors), past)
+    assert_mean(cloud, np.log(cloud.variances), mean_of(np.log(variances), given, log_priors))
+
+
+@pytest.mark.parametrize(("oracle", "wide", "narrow"), [
+    (
+        partial(enumerate_spike_slab, radius=2.0),
+        SpikeSlab(2, sparsity=2, radius=4.0, noise=1.0, slab_variance=4.0),
+        SpikeSlab(2, sparsity=1, radius=2.0, noise=1.0, slab_variance=2.0),
+    ),
+    (
+        partial(relaxed_grid, spike_scale=0.2),
+        Relaxed(2, sparsity=2, noise=1.0, slab_variance=4.0, spike_scale=0.4),
+        Relaxed(2, sparsity=1, noise=1.0, slab_variance=2.0, spike_scale=0.2),
+    ),
+], ids=["spike_slab", "relaxed"])  # fmt: skip
+def test_weights_alone_carry_a_cloud_to_other_scales(oracle, wide, narrow):
+    past = scene(2, 3)
+    exact = oracle(past, sizes=binomial_sizes(2, 0.5), slab_variance=2.0, eta=0.25, rate=0.2)
+    cloud = start(target_of(wide, past, 0.25, 0.2), 10_000, np.random.default_rng(0))
+    assert_exact(aimed(cloud, target_of(narrow, past, 0.25, 0.2)).particles(), exact, past)
+
+
+# Estimates of separate clouds are independent whatever their particles share, so the spread between
+# clouds is the honest error; with 40 of them it is known to a tenth.
+CLOUDS = 40
+
+
+def assert_clouds_are_exact(clouds: list[ParticleSystem], exact: Exact, past: Past) -> None:
+    estimates = []
+    for cloud in clouds:
+        particles = cloud.particles()
+        values, means = observables(particles, exact, past.menus[0])
+        estimates.append(particles.weights @ values - means)
+    errors = np.std(estimates, axis=0, ddof=1) / math.sqrt(len(clouds))
+    assert np.abs(np.mean(estimates, axis=0) / errors).max() < Z
+
+
+def history(past: Past) -> list[Past]:
+    """The past as it was after each round."""
+    return [
+        past._replace(offered=past.offered[:t], played=past.played[:t], rewards=past.rewards[:t])
+        for t in range(1, len(past.rewards) + 1)
+    ]
+
+
+@KNOWN_OR_NOT
+def test_clouds_carried_from_round_to_round_stay_exact(noise):
+    past = scene(3, 12, menus=2)
+    posterior = Subset(3, sparsity=2, radius=2.0, noise=noise)
+    rounds = [evidence_of(earlier) for earlier in history(past)]
+    variances, log_priors = noise_nodes(posterior.prior(rounds[-1]).noise)
+    given = [
+        enumerate_subset_posterior(
+            past, sparsity=2, radius=2.0, eta=0.5, rate=0.2, noise=math.sqrt(variance)
+        )
+        for variance in variances
+    ]
+    rates = np.linspace(0.6, 0.2, len(rounds))  # optimism changes too
+    clouds = []
+    for rng in np.random.default_rng(5).spawn(CLOUDS):
+        cloud = None
+        for evidence, rate in zip(rounds, rates, strict=True):
+            cloud = posterior.update(cloud, evidence, Tuning(0.5, rate, 200, 1), rng)
+        clouds.append(cloud)
+    assert_clouds_are_exact(clouds, mixed(given, log_priors), past)
+
+
+@pytest.mark.parametrize(("oracle", "posterior"), [
+    (
+        enumerate_spike_slab,
+        SpikeSlab(2, sparsity=1, radius=math.inf, noise=0.6, slab_variance=4.0),
+    ),
+    (
+        partial(relaxed_grid, spike_scale=0.2),
+        Relaxed(2, sparsity=1, noise=0.6, slab_variance=4.0, spike_scale=0.2),
+    ),
+], ids=["spike_slab", "relaxed"])  # fmt: skip
+def test_clouds_that_meet_all_evidence_at_once_are_exact(oracle, posterior):
+    past = scene(2, 30, noise=0.6)
+    exact = oracle(
+        past, sizes=binomial_sizes(2, 0.5), slab_variance=4.0, eta=1.0, rate=0.1, noise=0.6
+    )
+    evidence = evidence_of(past)
+    clouds = [
+        posterior.update(None, evidence, Tuning(1.0, 0.1, 200, 2), rng)
+        for rng in np.random.default_rng(4).spawn(CLOUDS)
+    ]
+    assert_clouds_are_exact(clouds, exact, past)
+
+
+@pytest.mark.parametrize("eta", [1.0, 0.5])
+def test_the_evidence_is_the_average_likelihood_over_the_prior(eta):
+    """Against integrals over a segment and a square of the l1 ball of radius 2, d = 3, s = 2."""
+    rng = np.random.default_rng(0)
+    actions = rng.uniform(-1, 1, (12, 3))
+    rewards = actions @ [1.2, -0.5, 0.0] + 0.7 * rng.standard_normal(12)
+    line = np.linspace(-2.0, 2.0, 801)
+    masses = {1: 0.5 / 3, 2: 0.25 / 3}  # 2^-k / C(3, k)
+    total = 0.0
+    for size, mass in masses.items():
+        for support in itertools.combinations(range(3), size):
+            points = np.array(list(itertools.product(line, repeat=size)))
+            points = points[np.abs(points).sum(axis=1) <= 2.0]
+            misfits = ((points @ actions[:, support].T - rewards) ** 2).sum(axis=1)
+            total += mass / 0.75 * np.exp(-0.5 * eta * misfits / 0.49).mean()
+    posterior = Subset(3, sparsity=2, radius=2.0, noise=0.7)
+
+    def estimate(seed):
+        cloud, mind, evidence = None, np.random.default_rng(seed), Evidence.empty(3)
+        for action, reward in zip(actions, rewards, strict=True):
+            evidence = evidence.note(action, reward)
+            cloud = posterior.update(cloud, evidence, Tuning(eta, 0.0, 200, 1), mind)
+        return cloud.log_evidence()
+
+    ratios = np.exp([estimate(seed) - np.log(total) for seed in range(40)])
+    assert ratios.std() < 0.5
+    assert abs(ratios.mean() - 1.0) < 4.0 * ratios.std(ddof=1) / np.sqrt(40)  # unbiased
