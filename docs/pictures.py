@@ -8,10 +8,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.special import logsumexp
 
+from referee.envelope import bumps, highest_lines
 from soids import SparseLinearBandit, paper_instance
 from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
-from soids.kernels.envelope import bumps, highest_lines
 from soids.posteriors import SpikeSlab, smc
 from soids.posteriors.target import Target
 from soids.rates import Progress, experiment
@@ -62,7 +62,7 @@ def conditional(target: Target, others: Floats, j: int) -> Conditional:
     heights, slopes = others @ target.columns, target.columns[j]
     roof = highest_lines(heights, slopes, np.argsort(slopes))
     slope = power * (target.moment[j] - target.gram.dense()[j] @ others) - target.drift[j]
-    precision = power * target.gram.diagonal[j] + prior.slab_precision
+    precision = power * target.gram.diagonal[j] + prior.values.slab_precision
     slack = prior.radius.high - np.abs(others).sum()
     odds = prior.log_odds[np.count_nonzero(others)]
     table = bumps(roof, tilt, slope, precision, -slack, slack, odds)
@@ -149,7 +149,7 @@ def unbounded_target() -> Target:
 def support_mass(target: Target, support: list[int]) -> float:
     """The log mass of one support: a Gaussian integral for each arm."""
     precision = target.eta * target.gram.dense()[np.ix_(support, support)]
-    precision += target.prior.slab_precision * np.eye(len(support))
+    precision += target.prior.values.slab_precision * np.eye(len(support))
     slopes = (target.eta * target.moment - target.drift)[support, None]
     whitened = np.linalg.solve(
         np.linalg.cholesky(precision), slopes + target.tilts[0] * target.columns[support]

@@ -3,7 +3,7 @@
 python docs/record.py experiment results/regimes --figure results/regimes/regimes.png
 python docs/record.py bench results/growth/growth-points.csv --figure results/growth/growth.png
 python docs/record.py script coverage "python docs/coverage.py"           # it prints CSV
-python docs/record.py output designs "python benchmarks/designs.py"       # what a command prints
+python docs/record.py output designs "python -m benchmarks designs"       # what a command prints
 python docs/record.py drawn "python docs/pictures.py" docs/envelope.png docs/runaway.png
 
 Afterwards make docs writes the pages. Code that is not committed, or that is newer than what was
@@ -20,13 +20,12 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
 import pages
 import stored
-from soids.cli import main
 from soids.cli.publish import lacking
 from soids.cli.whereabouts import SHIPPED, played_experiment, shipped
 from soids.simulation import tables
@@ -36,12 +35,16 @@ from soids.simulation.panels import Panel, gather, versions_of
 from soids.simulation.provenance import fingerprint, versions
 from soids.simulation.store import Store
 
+sys.path.append(str(pages.ROOT))  # the benchmarks are at the top of the repository
+
+from benchmarks.__main__ import NAME as BENCHMARKS
+from benchmarks.__main__ import main as benchmarks
+from benchmarks.decisions.command import EXPERIMENTS
+
 CODE = ("src", "benchmarks", "docs/*.py", "pyproject.toml", "requirements.lock")
 VERBS = {  # of experiments that have a command of their own
     "figure1": "reproduce figure1",
     "baselines": "reproduce baselines",
-    "peers": "bench decisions",
-    "genotypes": "bench decisions",
 }
 TIDY = (
     "panel", "policy", "seeds", "mean", "error", "worst", "low", "high", "median",
@@ -148,16 +151,17 @@ def shorter(text: str) -> object:
 
 
 def command_of(experiment: Experiment) -> str:
-    """The command that plays an experiment that is shipped, or that lies in docs."""
+    """The command that plays an experiment of the package, of the benchmarks or of docs."""
     name, flag = experiment.name, " --full" if experiment.full else ""
     ours = pages.ROOT / "docs" / f"{name}.toml"
-    path = shipped().get(name) or next(
-        (p for n, p in shipped().items() if Path(n).name == name), ours
-    )
+    others = {**{Path(stem).name: path for stem, path in shipped().items()}, **EXPERIMENTS}
+    path = shipped().get(name) or others.get(name, ours)
     known = path.is_file() and path.read_text(encoding="utf-8") == experiment.text
-    refuse(not known, f"{name} is neither shipped nor in docs as it was run: name the --command")
+    refuse(not known, f"{name} is no experiment of ours as it was run: name the --command")
     if path == ours:
         return f"soids run docs/{name}.toml{flag}"
+    if path in EXPERIMENTS.values():
+        return f"{BENCHMARKS} decisions{flag}"
     played = str(path.relative_to(SHIPPED).with_suffix(""))
     return f"soids {VERBS.get(played, f'run {played}')}{flag}"
 
@@ -176,7 +180,7 @@ def in_words(seeds: Sequence[int]) -> str:
 @command_option
 @figure_option
 def of_bench(file: Path, name: str | None, said: str | None, figures: tuple[Path, ...]) -> None:
-    """Store FILE, a CSV that soids bench has written with --out."""
+    """Store FILE, a CSV that a benchmark has written with --out."""
     bench = file.stem.partition("-")[0]
     measured = file.stat().st_mtime
     changed = float(pages.git(pages.ROOT, "log", "-1", "--format=%ct", "--", *CODE[:2]))
@@ -196,12 +200,9 @@ def of_bench(file: Path, name: str | None, said: str | None, figures: tuple[Path
 
 
 def command_line(path: str, settings: dict[str, Any]) -> str:
-    """The command with those of its settings that are not the usual ones."""
-    words = path.partition("soids")[2].split()  # also of python -m soids
-    command: click.Command = main
-    for word in words:
-        command = cast(click.Group, command).commands[word]
-    line = ["soids", *words]
+    """The command of a benchmark with those of its settings that are not the defaults."""
+    command = benchmarks.commands[path.removeprefix(f"{BENCHMARKS} ")]
+    line = [path]
     context = click.Context(command)
     for parameter in command.params:
         usual, value = parameter.get_default(context), settings.get(parameter.name or "")
