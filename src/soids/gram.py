@@ -17,7 +17,7 @@ from soids.kernels.threads import by_rows
 
 SMALL = 512  # dimension up to which the whole gram is computed at once
 PATIENCE = 2  # rounds for which an unused row is cached: few are used again
-MOST = 1500  # cached rows, without those that will soon complete the gram
+MOST = 1500  # maximum number of cached rows, besides those that will soon complete the gram
 ROOM = 1024  # new rows that one sweep of all particles may add to the cache
 ROOMS = 3  # sweeps for which there is room behind the rows, until they are moved
 
@@ -41,7 +41,7 @@ class Journal:
 
 @dataclass(eq=False)
 class Gram:
-    """A gram that computes rows on demand; its value never changes, only its cache does."""
+    """A gram that computes rows on demand; its value never changes, but its cache does."""
 
     diagonal: Floats  # (d,)
     matrix: Floats  # (d, d), or (0, d): then all rows are sums over actions
@@ -214,7 +214,7 @@ class Gram:
         return there & kept
 
     def _hold(self, wanted: Bools) -> Rows:
-        """Cache the rows of some features beside those that are."""
+        """Cache the rows of some features too."""
         self._idle[wanted] = 0
         rows = self._rows
         missing = np.flatnonzero(wanted & (rows.slots < 0))
@@ -227,7 +227,7 @@ class Gram:
         return self._point(rows, missing, np.arange(room.start, room.stop))
 
     def _room(self, rows: Rows, size: int) -> range | None:
-        """``size`` free places behind the rows, if there are; no other thread gets the same."""
+        """The next ``size`` free places behind the rows, or None; each thread gets its own."""
         try:
             while True:
                 place, free = self._rooms.pop()

@@ -88,7 +88,7 @@ def test_sparse_features_are_the_same_without_their_zeros(context):
         (lambda: disjoint(sparse.eye_array(2), 2), r"context must have shape .* got \(2, 2\)"),
         (lambda: disjoint([np.nan], 2), r"context\[0\] must be finite .*: drop or impute it"),
         (lambda: disjoint([1.0], 0), "arms must be at least 1, got 0"),
-        (lambda: shared([1.0], [1.0]), r"arms must have shape \(K, q\).* got \(1,\): np.eye"),
+        (lambda: shared([1.0], [1.0]), r"arms must have shape \(K, q\).* got \(1,\): give np.eye"),
     ],
 )
 def test_invalid_contexts_are_refused(call, message):

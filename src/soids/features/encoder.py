@@ -55,10 +55,8 @@ class Categorical:
     @property
     def names(self) -> list[str]:
         """Names of the encoded columns."""
-        return [
-            f"{self.name} missing" if one is None else f"{self.name} = {one}"
-            for one in self.categories
-        ]
+        ends = [" missing" if one is None else f" = {one}" for one in self.categories]
+        return [self.name + end for end in ends]
 
     def encode(self, column: Column, unknown: Unknown) -> Floats:  # (n, categories)
         """One column for each category; zeros, or an error, for an unknown one."""
@@ -123,10 +121,10 @@ class Encoder:
         if not kinds or not all(len(found[name].values) for name in kinds):
             raise ValueError("a table must have at least one column and one row to learn from")
         leave_out = as_flag(baseline, "baseline")
-        fitted = (
+        fitted = [
             fit_numeric(found[name]) if is_numeric else fit_categorical(found[name], leave_out)
             for name, is_numeric in kinds.items()
-        )
+        ]
         return cls(tuple(fitted), unknown, gaps)
 
     @property
@@ -144,11 +142,8 @@ class Encoder:
     def row(self, values: Mapping[str, object]) -> Floats:  # (p,)
         """The encoding of one row, given by the names of its columns."""
         if not isinstance(values, Mapping):
-            raise ValueError(
-                f"values must be a dictionary from names of columns to values, got {values!r}"
-            )
-        row: Floats = np.asarray(self.encode({name: [one] for name, one in values.items()}))[0]
-        return row
+            raise ValueError(f"values must be a dictionary from names to values, got {values!r}")
+        return np.asarray(np.asarray(self.encode({name: [values[name]] for name in values}))[0])
 
     def _scale(self, table: Sparse) -> Sparse:
         fitted = [one for one in self.columns if isinstance(one, Numeric) and one.mean == 0.0]
@@ -200,9 +195,7 @@ def kinds_of(
 
 
 def warn_of_numerals(column: Column) -> None:
-    """Warn if numbers would become categories without being named so: texts that all read as
-    numbers, or numbers beside texts.
-    """
+    """Warn if a column of numbers would become categories because of texts in it."""
     known = {value for value in column.listed() if value is not None}
     texts = {value for value in known if isinstance(value, str)}
     beside = any(is_number(value) for value in known)

@@ -28,7 +28,7 @@ ENTRANTS = 10  # features that may become active at a time, or as many as are ac
 
 
 class Products(Protocol):
-    """A gram that answers with rows."""
+    """A gram whose rows can be asked for."""
 
     @property
     def diagonal(self) -> Floats: ...  # (d,)

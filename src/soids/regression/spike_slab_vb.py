@@ -31,8 +31,7 @@ class MeanField(NamedTuple):
     def variances(self) -> Floats:  # (d,)
         """Variances of the coefficients under both cases together."""
         second = self.inclusion * (self.means**2 + self.deviations**2)
-        variances: Floats = second - self.expected() ** 2
-        return variances
+        return np.asarray(second - self.expected() ** 2)
 
 
 class SlabPrior(NamedTuple):
