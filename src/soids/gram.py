@@ -30,13 +30,16 @@ class Journal:
         self.buffer[: len(actions)] = actions
         self.writers: dict[int, object] = {}  # by the index of the action that they wrote
 
-    def followed(self, count: int, action: Floats) -> Floats | None:
-        """The first ``count`` actions and one more, if that place exists and is not taken."""
+    def followed(self, count: int, action: Floats) -> tuple["Journal", Floats]:
+        """The first ``count`` actions and one more, and their journal.
+
+        It is another journal if this one is full, or another action has the place.
+        """
         writer = object()
         if count == len(self.buffer) or self.writers.setdefault(count, writer) is not writer:
-            return None
+            return Journal(self.buffer[:count]).followed(count, action)
         self.buffer[count] = action
-        return self.buffer[: count + 1]
+        return self, self.buffer[: count + 1]
 
 
 @dataclass(eq=False)
@@ -89,7 +92,8 @@ class Gram:
         if self.is_whole:
             return Gram(diagonal, raised(self.dense(), action), nothing)
         after = Gram(diagonal, nothing, nothing)
-        after._journal, after.actions = self._followed(action)
+        journal = self._journal or Journal(self.actions)
+        after._journal, after.actions = journal.followed(len(self.actions), action)
         after._idle = self._idle + 1
         held = self._rows
         kept = np.flatnonzero(self._worth_holding(held))
@@ -193,16 +197,6 @@ class Gram:
             self.diagonal, slots, rows, len(features), none, met, self.actions, origin,
             self.shares, shared,
         )  # fmt: skip
-
-    def _followed(self, action: Floats) -> tuple[Journal, Floats]:
-        """The actions and one more, and their journal."""
-        count, journal = len(self.actions), self._journal
-        actions = None if journal is None else journal.followed(count, action)
-        if journal is None or actions is None:
-            journal = Journal(self.actions)
-            actions = journal.followed(count, action)
-        assert actions is not None  # a new journal has room
-        return journal, actions
 
     def _worth_holding(self, rows: Rows) -> Bools:  # (d,)
         """The rows to keep in the cache: those in use, and the first ones of the whole gram."""

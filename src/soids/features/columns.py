@@ -104,10 +104,8 @@ def as_value(value: Any, name: str, missing: Collection[str]) -> Value:
         value = value.item()
     if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
         return None
-    if isinstance(value, str):
-        return None if value in missing else str(value)
-    if isinstance(value, bool | int):
-        return value
+    if isinstance(value, str | bool | int):
+        return None if isinstance(value, str) and value in missing else value
     if not isinstance(value, Real):
         raise ValueError(
             f"column {name!r} must hold numbers, texts or nothing, got {value!r}: convert it"

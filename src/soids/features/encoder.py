@@ -151,9 +151,8 @@ class Encoder:
             raise ValueError("a sparse table needs an encoder that was fitted to a sparse one")
         if table.shape[1] != len(fitted):
             raise ValueError(f"a table must have {len(fitted)} columns, got {table.shape[1]}")
-        scales = np.array([one.scale for one in fitted])
-        return csr_array((table.data / scales[table.indices], table.indices, table.indptr),
-                         shape=table.shape)  # fmt: skip
+        numbers = table.data / np.array([one.scale for one in fitted])[table.indices]
+        return csr_array((numbers, table.indices, table.indptr), shape=table.shape)
 
     def state(self) -> dict[str, Any]:
         """The fitted encoder as JSON."""
@@ -216,9 +215,7 @@ def fit_numeric(column: Column) -> Numeric:
     known = numbers[~np.isnan(numbers)]
     check_moderate(known, column.name)
     if known.size == 0:
-        raise ValueError(
-            f"column {column.name!r} must hold a number, all are missing: leave it out"
-        )
+        raise ValueError(f"column {column.name!r} must hold a number, got none: leave it out")
     mean, scale = float(known.mean()), float(known.std())
     is_constant = scale <= 1e-12 * abs(mean)
     return Numeric(column.name, mean, 1.0 if is_constant else scale, len(known) < len(numbers))

@@ -11,6 +11,7 @@ hold at the minimum if the signs are right, give the other coefficients.
 """
 
 import math
+import warnings
 from typing import Protocol
 
 import numpy as np
@@ -100,6 +101,12 @@ def minimise(
             return
         while solve_for_signs(gram, moment, weights, theta):
             pass
+    warnings.warn(
+        f"the lasso has not converged on {len(theta)} features: rescale the actions, or raise the "
+        "penalty",
+        RuntimeWarning,
+        stacklevel=3,
+    )
 
 
 def solve_for_signs(gram: Floats, moment: Floats, weights: Floats, theta: Floats) -> bool:
