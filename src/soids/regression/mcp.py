@@ -7,12 +7,7 @@ from soids.regression.lasso import Products, lasso
 
 
 def two_step_mcp(
-    gram: Products,
-    moment: Floats,
-    rounds: float,
-    penalty: float,
-    concavity: float,
-    start: Floats,
+    gram: Products, moment: Floats, rounds: float, penalty: float, concavity: float, start: Floats
 ) -> Floats:  # (d,)
     """A lasso, then a lasso whose weights are the slopes of the penalty at the first estimate.
 
