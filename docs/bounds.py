@@ -8,8 +8,8 @@ import sys
 
 from soids import paper_instance, theory
 from soids.cli.bound import Problem, summarise
-from soids.conditions import has_sparse_optimal_actions
 from soids.designs import exploratory_design
+from soids.theory.sparse_optimal_action import has_sparse_optimal_actions
 
 DIMENSIONS, HORIZON = (20, 40, 100), 1000
 COLUMNS = (

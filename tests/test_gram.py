@@ -101,11 +101,14 @@ def test_adding_does_not_change_the_old_gram(by_rows):
 def test_adding_copies_actions_only_when_memory_is_full(by_rows):
     gram = grown(4)
     assert np.shares_memory(gram.actions, gram.added(PLAYED[4]).actions)
-    assert Journal(PLAYED).followed(30, PLAYED[0]) is not None
+    played = Journal(PLAYED)
+    assert played.followed(30, PLAYED[0])[0] is played
     full = Journal(PLAYED[:1])
-    assert full.followed(16, PLAYED[0]) is None
-    assert full.followed(1, PLAYED[1]) is not None
-    assert full.followed(1, PLAYED[2]) is None  # one heir only
+    assert full.followed(16, PLAYED[0])[0] is not full
+    assert full.followed(1, PLAYED[1])[0] is full
+    other, actions = full.followed(1, PLAYED[2])  # one heir only
+    assert other is not full
+    assert actions.tolist() == PLAYED[[0, 2]].tolist()
 
 
 def test_a_blend_may_lead_back_to_a_predecessor(by_rows):

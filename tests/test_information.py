@@ -22,9 +22,11 @@ from soids.information import (
     half_explained_variance,
     half_variance,
     information_ratio,
-    left_to_learn,
     minimise_ratio,
     probability_matching,
+    resolved_directions,
+    resolved_variance,
+    share_left,
     shortfall,
     surrogate_gain,
     surrogate_regret,
@@ -348,6 +350,11 @@ def test_a_noisy_reward_tells_no_more_than_shannon_allows_and_a_gaussian_one_tel
     assert told[0] == pytest.approx(most[0], rel=2e-3)
     assert told[1] < most[1] < gain[1] / noise**2
     assert most[2] == pytest.approx(gain[2] / noise**2, rel=1e-3)
+
+
+def left_to_learn(rewards, weights, awaited, variances):
+    found = resolved_directions(weights, awaited, variances)
+    return share_left(resolved_variance(found, rewards), half_variance(rewards, weights))
 
 
 def test_what_is_left_to_learn_is_what_a_gaussian_leaves():

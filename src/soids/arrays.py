@@ -27,6 +27,14 @@ def as_floats(value: object, name: str) -> Floats:
     return array
 
 
+def as_rows(value: object, name: str) -> Floats:
+    """A new checked array of at least one row and one column."""
+    rows = as_floats(value, name)
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise ValueError(f"{name} must have shape (K, d), one action a row, got {rows.shape}")
+    return rows
+
+
 def as_array(value: object, name: str) -> NDArray[Any]:
     """An array of any type; an array is not copied."""
     try:
@@ -56,15 +64,13 @@ def check_moderate(array: Floats, name: str, above: int = 0) -> None:
 
 
 def as_table(actions: object, dimension: int) -> Table:
-    """An action set of any real type, dense or sparse: not copied, shape and type are checked but
-    not its numbers.
+    """An action set, dense or sparse, whose shape and type are checked, but not its numbers.
+
+    It is not copied.
     """
     if isinstance(actions, np.ma.MaskedArray):
-        raise ValueError(
-            "actions must have no mask, got a masked array: drop or impute the masked entries"
-        )
-    is_sparse = issparse(actions)
-    given: Any = actions if is_sparse else as_array(actions, "actions")
+        raise ValueError("actions must have no mask, got a masked array: drop or impute its gaps")
+    given: Any = actions if issparse(actions) else as_array(actions, "actions")
     check_real(given.dtype, "actions")
     if len(given.shape) != 2 or given.shape[1] != dimension:
         raise ValueError(
@@ -72,7 +78,7 @@ def as_table(actions: object, dimension: int) -> Table:
         )
     if given.shape[0] == 0:
         raise ValueError(f"actions must hold at least one action, got shape {given.shape}")
-    table: Table = given.tocsr() if is_sparse else given
+    table: Table = given.tocsr() if issparse(actions) else given
     return table
 
 
@@ -83,7 +89,7 @@ def strip(table: Table, first: int) -> NDArray[Any]:
 
 
 def copied(table: Table, order: Literal["C", "F"]) -> Floats:
-    """A checked copy of a table as float64, which needs no other memory than a strip."""
+    """A checked copy of a table as float64, converted strip by strip to save memory."""
     copy = np.empty(table.shape, order=order)
     for first in range(0, len(copy), STRIP):
         rows = strip(table, first).astype(np.float64)
@@ -133,18 +139,15 @@ def as_number(value: object, name: str, low: float = -math.inf, *, strict: bool 
     if not abs(number) <= LARGEST:
         raise ValueError(f"{name} must be finite and at most {LARGEST:g} in size, got {number}")
     if number < low or (strict and number == low):
-        raise ValueError(
-            f"{name} must be {'above' if strict else 'at least'} {low:g}, got {number:g}"
-        )
+        limit = "above" if strict else "at least"
+        raise ValueError(f"{name} must be {limit} {low:g}, got {number:g}")
     return number
 
 
 def as_generator(rng: object) -> np.random.Generator:
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(
-            f"rng must be a numpy Generator (np.random.default_rng(seed)), got {rng!r}"
-        )
-    return rng
+    if isinstance(rng, np.random.Generator):
+        return rng
+    raise ValueError(f"rng must be a numpy Generator (np.random.default_rng(seed)), got {rng!r}")
 
 
 def as_flag(value: object, name: str) -> bool:

@@ -5,9 +5,9 @@ Notation
     total   (d,)    sum of a               energy       sum of reward**2
 
 At most ``sets`` distinct action sets are kept. If there are more, a uniform sample of the rounds
-represents them: every round has a random key, and the sample are the rounds with the smallest keys,
-so that order does not matter either. Where old rounds are discounted, the sets with the smallest
-counts are dropped instead.
+represents them: every round has a random key, and the sample consists of the rounds with the
+smallest keys, so that order does not matter either. If old rounds are discounted, the sets with the
+smallest counts are dropped instead.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from soids.gram import Gram
 from soids.kernels.threads import by_rows
 from soids.kernels.transposed import is_transposed
 
-COMPARABLE = (np.float64, np.float32)  # without a copy
+COMPARABLE = (np.float64, np.float32)  # types that are compared without a copy
 SETS = 128  # distinct action sets that are kept by default
 
 
@@ -60,9 +60,8 @@ class Menu:
 
     def same(self, other: "Menu") -> bool:
         """Whether two sets hold the same actions."""
-        return self is other or (
-            self.actions.shape == other.actions.shape and self.fingerprint == other.fingerprint
-        )
+        equal_shape = self.actions.shape == other.actions.shape
+        return self is other or (equal_shape and self.fingerprint == other.fingerprint)
 
     def shows(self, table: Table) -> bool:
         """Whether these are exactly the actions of a table."""
@@ -117,8 +116,8 @@ class Evidence(NamedTuple):
     ) -> "Evidence":
         """The evidence after one more action chosen from the menu, and its reward.
 
-        ``turn`` is the number of the round, which determines its random key. Without the menu, if
-        it was one too many to be kept, the menus of other rounds represent it.
+        ``turn`` is the number of the round, which determines its random key. If the menu is None,
+        because there were too many to keep it, the menus of other rounds represent it.
         """
         after = self.note(action, reward)
         if menu is None:

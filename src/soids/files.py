@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-UNREADABLE = (  # what a damaged archive may lead to
+UNREADABLE = (  # the errors that a damaged archive may raise
     OSError, ValueError, LookupError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile,
     zlib.error,
 )  # fmt: skip
@@ -28,9 +28,9 @@ def opened_archive(path: Path) -> "np.lib.npyio.NpzFile":
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write beside, flush, move into place: a crash leaves the old file or the new one.
+    """Write a file under a temporary name and move it: a crash leaves the old file or the new one.
 
-    A link stays a link, and what it leads to is written.
+    A link stays a link, and the file that it leads to is written.
     """
     path = path.resolve()
     if path.exists() and not path.is_file():
@@ -50,12 +50,12 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def as_json(value: object, indent: int | None = None) -> str:
-    """A value as JSON: records are objects, arrays are lists; what is no finite number is null."""
+    """A value as JSON: records become objects, arrays lists, and NaN and infinity null."""
     return json.dumps(as_plain(value), indent=indent)
 
 
 def as_plain(value: Any) -> Any:
-    """A value of the types that JSON has; it has neither NaN nor infinity."""
+    """A value of the types that JSON has."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float):

@@ -17,7 +17,7 @@ from soids.kernels.threads import by_rows
 
 SMALL = 512  # dimension up to which the whole gram is computed at once
 PATIENCE = 2  # rounds for which an unused row is cached: few are used again
-MOST = 1500  # cached rows, without those that will soon complete the gram
+MOST = 1500  # maximum number of cached rows, besides those that will soon complete the gram
 ROOM = 1024  # new rows that one sweep of all particles may add to the cache
 ROOMS = 3  # sweeps for which there is room behind the rows, until they are moved
 
@@ -30,18 +30,21 @@ class Journal:
         self.buffer[: len(actions)] = actions
         self.writers: dict[int, object] = {}  # by the index of the action that they wrote
 
-    def followed(self, count: int, action: Floats) -> Floats | None:
-        """The first ``count`` actions and one more, if that place exists and is not taken."""
+    def followed(self, count: int, action: Floats) -> tuple["Journal", Floats]:
+        """The first ``count`` actions and one more, and their journal.
+
+        It is another journal if this one is full, or another action has the place.
+        """
         writer = object()
         if count == len(self.buffer) or self.writers.setdefault(count, writer) is not writer:
-            return None
+            return Journal(self.buffer[:count]).followed(count, action)
         self.buffer[count] = action
-        return self.buffer[: count + 1]
+        return self, self.buffer[: count + 1]
 
 
 @dataclass(eq=False)
 class Gram:
-    """A gram that computes rows on demand; its value never changes, only its cache does."""
+    """A gram that computes rows on demand; its value never changes, but its cache does."""
 
     diagonal: Floats  # (d,)
     matrix: Floats  # (d, d), or (0, d): then all rows are sums over actions
@@ -89,7 +92,8 @@ class Gram:
         if self.is_whole:
             return Gram(diagonal, raised(self.dense(), action), nothing)
         after = Gram(diagonal, nothing, nothing)
-        after._journal, after.actions = self._followed(action)
+        journal = self._journal or Journal(self.actions)
+        after._journal, after.actions = journal.followed(len(self.actions), action)
         after._idle = self._idle + 1
         held = self._rows
         kept = np.flatnonzero(self._worth_holding(held))
@@ -194,16 +198,6 @@ class Gram:
             self.shares, shared,
         )  # fmt: skip
 
-    def _followed(self, action: Floats) -> tuple[Journal, Floats]:
-        """The actions and one more, and their journal."""
-        count, journal = len(self.actions), self._journal
-        actions = None if journal is None else journal.followed(count, action)
-        if journal is None or actions is None:
-            journal = Journal(self.actions)
-            actions = journal.followed(count, action)
-        assert actions is not None  # a new journal has room
-        return journal, actions
-
     def _worth_holding(self, rows: Rows) -> Bools:  # (d,)
         """The rows to keep in the cache: those in use, and the first ones of the whole gram."""
         there = rows.slots >= 0
@@ -214,7 +208,7 @@ class Gram:
         return there & kept
 
     def _hold(self, wanted: Bools) -> Rows:
-        """Cache the rows of some features beside those that are."""
+        """Cache the rows of some features too."""
         self._idle[wanted] = 0
         rows = self._rows
         missing = np.flatnonzero(wanted & (rows.slots < 0))
@@ -227,7 +221,7 @@ class Gram:
         return self._point(rows, missing, np.arange(room.start, room.stop))
 
     def _room(self, rows: Rows, size: int) -> range | None:
-        """``size`` free places behind the rows, if there are; no other thread gets the same."""
+        """The next ``size`` free places behind the rows, or None; each thread gets its own."""
         try:
             while True:
                 place, free = self._rooms.pop()

@@ -42,7 +42,7 @@ class BanditEnv(gymnasium.Env[Floats, np.int64]):
         self.bandit = bandit
         self.horizon = as_count(horizon, "horizon")
         self.seed = as_count(seed, "seed", 0)
-        self.round = self.horizon  # as if an episode had ended: the first reset begins one
+        self.round = self.horizon  # an episode begins with a reset
         self.episodes = 0
         first = next(bandit.rounds(self.horizon, np.random.default_rng(0)))  # all have one shape
         size = LARGEST

@@ -25,11 +25,8 @@ class Mixture(Protocol):
     """A distribution over actions."""
 
     def probability(self, index: int) -> float: ...
-
-    def probabilities(self, count: int) -> Floats: ...
-
+    def probabilities(self, count: int) -> Floats: ...  # (K,)  of all actions
     def draw(self, uniform: float) -> int: ...
-
     def mean(self, values: Floats) -> float: ...
 
 
@@ -42,7 +39,6 @@ class Spread(NamedTuple):
         return float(self.masses[index])
 
     def probabilities(self, count: int) -> Floats:  # (K,)
-        """The masses of all actions."""
         return self.masses.copy()
 
     def draw(self, uniform: float) -> int:
@@ -65,7 +61,6 @@ class TwoPoint(NamedTuple):
         return (1.0 - self.share) * (index == self.first) + self.share * (index == self.second)
 
     def probabilities(self, count: int) -> Floats:  # (K,)
-        """The masses of all actions."""
         masses = np.zeros(count)
         masses[self.first] = 1.0 - self.share
         masses[self.second] += self.share
@@ -79,8 +74,7 @@ class TwoPoint(NamedTuple):
 
 
 def surrogate_regret(particles: Particles, actions: Floats) -> Floats:
-    """Expected difference between the best reward and that of each action, equation (SR) of the
-    paper.
+    """Expected shortfall of each action's reward from the best, the paper's equation (SR).
 
     >>> two = Particles(np.eye(2), np.eye(2) == 1, np.array([0.5, 0.5]))
     >>> surrogate_regret(two, np.eye(2)).tolist()
@@ -142,27 +136,12 @@ def through_noise(gain: Floats, noise: float) -> Floats:
     return capacity
 
 
-def left_to_learn(
-    rewards: Floats, weights: Floats, awaited: Floats, variances: Floats
-) -> Floats:  # (K,)
-    """The share of each action's variance that remains after all pending rewards, as if Gaussian.
-
-    Under weighted parameters, ``rewards`` (M, K) are those of the actions, and ``awaited`` (M, P)
-    those of the pending decisions, whose noise has ``variances`` (P,).
-
-    >>> two = np.array([[1.0, 0.0], [0.0, 0.0]])
-    >>> left_to_learn(two, np.array([0.5, 0.5]), two[:, :1], np.array([0.25])).round(6).tolist()
-    [0.5, 1.0]
-    """
-    found = resolved_directions(weights, awaited, variances)
-    return share_left(resolved_variance(found, rewards), regret_and_gain(rewards, weights)[1])
-
-
 def resolved_directions(weights: Floats, awaited: Floats, variances: Floats) -> Floats:  # (P, M)
-    """What rewards under way will resolve, as orthogonal directions in the space of particles.
+    """Orthogonal directions in the space of particles, which pending rewards will resolve.
 
-    The square of a direction's product with an action's rewards (M,) is the variance that it takes
-    from that action.
+    Under weighted parameters, ``awaited`` (M, P) are the mean rewards of the pending decisions,
+    whose noise has ``variances`` (P,). The square of a direction's product with an action's rewards
+    (M,) is the variance of that action that it resolves, as if all were Gaussian.
     """
     centred = awaited - weights @ awaited
     weighted = weights[:, None] * centred
@@ -173,7 +152,7 @@ def resolved_directions(weights: Floats, awaited: Floats, variances: Floats) -> 
 
 
 def next_direction(directions: Floats, weights: Floats, awaited: Floats, variance: float) -> Floats:
-    """The direction (M,) that one more awaited reward (M,) resolves, beside those (P, M) before."""
+    """The direction (M,) that one more pending reward (M,) resolves, beside those (P, M) before."""
     centred = awaited - weights @ awaited
     shares = directions @ centred
     weighted = weights * centred
@@ -190,7 +169,14 @@ def resolved_variance(directions: Floats, rewards: Floats) -> Floats:  # (K,)
 
 
 def share_left(resolved: Floats, half_variances: Floats) -> Floats:  # (K,)
-    """The share of each action's variance that stays."""
+    """The share of each action's variance that stays unresolved.
+
+    >>> rewards, weights = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([0.5, 0.5])
+    >>> found = resolved_directions(weights, rewards[:, :1], np.array([0.25]))
+    >>> gain = half_variance(rewards, weights)
+    >>> share_left(resolved_variance(found, rewards), gain).round(6).tolist()
+    [0.5, 1.0]
+    """
     whole = 2.0 * half_variances
     left: Floats = np.clip(1.0 - resolved / np.where(whole > 0.0, whole, 1.0), 0.0, 1.0)
     return left
@@ -200,7 +186,7 @@ def information_ratio(regret: float, gain: float, power: float = 2.0) -> float:
     """``regret**power / gain``: zero without regret, infinite for regret without gain."""
     if regret == 0.0:
         return 0.0
-    return regret**power / gain if gain > 0.0 else float("inf")
+    return regret**power / gain if gain > 0.0 else math.inf
 
 
 def minimise_ratio(regret: Floats, gain: Floats, power: float = 2.0) -> TwoPoint:

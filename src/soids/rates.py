@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from soids.arrays import Floats, as_number
-from soids.designs import exploratory_design
+from soids.designs import c_min
 from soids.spelling import meant
 
 
@@ -29,16 +29,10 @@ class Progress:
 
     @property
     def c_min(self) -> float:
-        """The value of the exploratory design: its second moments have this smallest eigenvalue.
-
-        The theorems are about actions in ``[-1, 1]^d``: larger ones are divided by their bound, or
-        by their largest entry without a bound. So C_min is at most 1.
-        """
+        """C_min of the actions over their bound, or over their largest entry above 1."""
         if self.actions is None:
             raise ValueError("actions must be given to compute C_min, got None")
-        size = self.action_bound or max(1.0, float(np.abs(self.actions).max()))
-        actions = self.actions if size == 1.0 else self.actions / size
-        return min(1.0, exploratory_design(actions).value)
+        return c_min(self.actions, self.action_bound or max(1.0, np.abs(self.actions).max()))
 
 
 Rate = Callable[[Progress], float]
@@ -70,9 +64,9 @@ def experiment_terms(progress: Progress) -> tuple[float, float]:
 
 
 def balanced(progress: Progress) -> float:
-    """The default with a radius: three times the schedule of the experiments, decaying.
+    """The default with a radius: three times the schedule of the experiments.
 
-    From 100 rounds on it has the factor ``sqrt(100 / t)``: optimism has then explored enough, and
+    From 100 rounds on it is multiplied by ``sqrt(100 / t)``: optimism has then explored enough, and
     its effect on the posterior would grow with rate times rounds.
     """
     decay = math.sqrt(100.0 / max(100, progress.rounds))
@@ -80,10 +74,9 @@ def balanced(progress: Progress) -> float:
 
 
 def cautious(progress: Progress) -> float:
-    """The default without a radius: ``1.5 (s / 8) ** (2 / 3)`` times the schedule of the
-    experiments, decaying.
+    """The default without a radius: ``1.5 (s / 8)^(2/3)`` times the schedule of the experiments.
 
-    From 50 rounds on it has the factor ``sqrt(50 / t)``, so that rate times rounds stops growing.
+    From 50 rounds on it is multiplied by ``sqrt(50 / t)``, so that rate times rounds does not grow.
     """
     decay = math.sqrt(50.0 / max(50, progress.rounds))
     factor: float = 1.5 * (progress.sparsity / 8.0) ** (2 / 3)
@@ -176,9 +169,9 @@ def as_rate(rate: object) -> Rate:
     """A learning rate from its name, a number, or a function of progress."""
     if isinstance(rate, str):
         if rate not in RATES:
+            known = ", ".join(RATES)
             raise ValueError(
-                "rate must be a number, a function or one of "
-                f"{', '.join(RATES)}{meant(rate, RATES)}"
+                f"rate must be a number, a function or one of {known}{meant(rate, RATES)}"
             )
         return RATES[rate]
     if callable(rate):

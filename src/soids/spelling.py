@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-ALIKE = 0.66  # least similarity of a suggestion: one wrong letter of three is similar enough
+ALIKE = 0.66  # smallest similarity of a suggestion: one wrong letter of three is accepted
 
 
 def meant(name: object, known: Iterable[str]) -> str:
-    """The end of an error message: the name that was got, and the most similar known one.
+    """The end of an error message: the name given, and the most similar known one.
 
     >>> meant("sods", ["soids", "uniform"])
     ", got 'sods': did you mean 'soids'?"

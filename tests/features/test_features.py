@@ -88,7 +88,7 @@ def test_sparse_features_are_the_same_without_their_zeros(context):
         (lambda: disjoint(sparse.eye_array(2), 2), r"context must have shape .* got \(2, 2\)"),
         (lambda: disjoint([np.nan], 2), r"context\[0\] must be finite .*: drop or impute it"),
         (lambda: disjoint([1.0], 0), "arms must be at least 1, got 0"),
-        (lambda: shared([1.0], [1.0]), r"arms must have shape \(K, q\).* got \(1,\): np.eye"),
+        (lambda: shared([1.0], [1.0]), r"arms must have shape \(K, q\).* got \(1,\): give np.eye"),
     ],
 )
 def test_invalid_contexts_are_refused(call, message):
@@ -238,7 +238,7 @@ def test_a_data_frame_of_any_library_is_read_like_a_dictionary(library):
         (lambda: Encoder.fit({"a": [object()]}), "column 'a' must hold numbers, texts or nothing"),
         (lambda: Encoder.fit({"a": [float("inf")]}), "column 'a' must be finite, got inf"),
         (lambda: Encoder.fit(np.array([[np.inf]])), "column '0' must be finite, got inf"),
-        (lambda: Encoder.fit({"a": [None]}, numeric=["a"]), "'a' must hold a number, all are miss"),
+        (lambda: Encoder.fit({"a": [None]}, numeric=["a"]), "'a' must hold a number, got none"),
         (lambda: Encoder.fit({"a": ["x"]}, numeric=["a"]), "'a' must hold numbers, got 'x'"),
         (lambda: Encoder.fit(PATIENTS, numeric=["ag"]), "column 'ag' is absent, columns are age, "),
         (lambda: Encoder.fit(PATIENTS, unknown="drop"), 'unknown must be "zeros" or "error"'),

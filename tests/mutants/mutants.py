@@ -44,7 +44,7 @@ JUDGES = {
     ),
     "contexts": ("policies/test_appraisal.py", "policies/test_contexts.py"),
     "baseline": (
-        "regression", "theory", "designs", "test_conditions.py", "policies/test_linucb.py",
+        "regression", "theory", "designs", "policies/test_linucb.py",
         "policies/test_frequentist_ids.py", "policies/test_explore_then_commit.py",
         "policies/test_e2d.py", "policies/test_lints.py", "policies/test_otcs.py",
         "kernels/moves/test_langevin.py", "posteriors/test_langevin.py", "posteriors/test_smc.py",

@@ -17,9 +17,9 @@ BUGS = (
         kind="baseline",
     ),
     Bug(
-        "scikit-learn's factor of two",
-        "alpha = 0.5 * penalty",
-        "alpha = penalty",
+        "Hao's factor of two",
+        "weight = 0.5 * penalty",
+        "weight = penalty",
         kind="baseline",
     ),
     Bug(

@@ -8,11 +8,12 @@ from soids.evidence import Menu
 from soids.information import (
     half_explained_variance,
     half_variance,
-    left_to_learn,
+    share_left,
     shortfall,
     through_noise,
 )
 from soids.policies.appraisal import GAINS, Appraiser
+from soids.policies.awaited import awaited
 
 BANDIT = paper_instance(20, 0)
 TOLD = {"sparsity": 2, "radius": 10.0, "noise": 1.0}
@@ -32,9 +33,10 @@ def test_a_noisy_reward_is_rated_by_what_those_under_way_leave_to_learn():
     policy = waiting(SOIDS(20, gain="shannon", **TOLD))
     belief, menu = policy.state.mind.belief, Menu(BANDIT.actions)
     rewards, weights = belief.rewards_on(menu), belief.particles().weights
-    appraiser = Appraiser.of(belief, GAINS["shannon"], policy.pending)
+    under_way = awaited(None, belief, policy.state.past.pending, menu, rewards)
+    appraiser = Appraiser.of(belief, GAINS["shannon"], under_way.directions)
     regret, gain = appraiser.appraise(rewards)
-    left = left_to_learn(rewards, weights, appraiser.awaited, appraiser.variances)
+    left = share_left(under_way.resolved, half_variance(rewards, weights))
     assert left.min() < 0.5
     np.testing.assert_allclose(regret, shortfall(rewards, weights), rtol=1e-9)
     np.testing.assert_allclose(
@@ -46,7 +48,10 @@ def test_a_noisy_reward_is_rated_by_what_those_under_way_leave_to_learn():
 def test_other_contexts_are_rated_like_the_one_on_offer(gain):
     policy = waiting(SOIDS(20, gain=gain, **TOLD))
     belief = policy.state.mind.belief
-    appraiser = Appraiser.of(belief, GAINS[gain], policy.pending)
+    offered = Menu(BANDIT.actions)
+    rewards = belief.rewards_on(offered)
+    under_way = awaited(None, belief, policy.state.past.pending, offered, rewards)
+    appraiser = Appraiser.of(belief, GAINS[gain], under_way.directions)
     menus = [Menu(BANDIT.actions[:5]), Menu(BANDIT.actions[5:])]
     for menu, found in zip(menus, appraiser.elsewhere(menus), strict=True):
         np.testing.assert_allclose(

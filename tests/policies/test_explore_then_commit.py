@@ -10,7 +10,7 @@ from soids import ESTC, Greedy, PopArt, PopArtElimination, SparseLinearBandit, p
 from soids.designs import exploratory_design, popart_design
 from soids.evidence import Menu
 from soids.policies.popart_elimination import essential
-from soids.regression.lasso import lasso, lasso_penalty
+from soids.regression.lasso import hao_lasso
 
 pytestmark = pytest.mark.filterwarnings("ignore:no coefficient is told from zero:RuntimeWarning")
 
@@ -32,8 +32,7 @@ def theta_of(policy):
 def test_estc_commits_to_the_lassos_best():
     trace = play(BANDIT, policy := ESTC(5, exploration=40, noise=0.5), 60, seed=0)
     rows, rewards = ACTIONS[trace.chosen[:40]], trace.reward[:40]
-    penalty = lasso_penalty(40, 5, 0.5, np.abs(ACTIONS).max())
-    theta = lasso(recorded(rows, rewards), penalty)
+    theta = hao_lasso(recorded(rows, rewards), 0.5, np.abs(ACTIONS).max())
     assert theta_of(policy) == pytest.approx(theta)
     assert (trace.chosen[40:] == (ACTIONS @ theta).argmax()).all()
     assert (trace.probability[40:] == 1.0).all()

@@ -139,7 +139,7 @@ def test_regret_in_squared_loss_is_that_of_a_few_features_not_of_all(told):
         (lambda f, rng: Forecaster(3, posterior="subste"), "did you mean 'subset'"),
         (lambda f, rng: Forecaster(3, posterior=Relaxed), r"make one, Relaxed\(...\)"),
         (lambda f, rng: Forecaster(3, posterior=Relaxed(2)), "must be for dimension 3, got 2"),
-        (lambda f, rng: Forecaster(3, noise=1.0, posterior=Relaxed(3)), "told to the posterior"),
+        (lambda f, rng: Forecaster(3, noise=1.0, posterior=Relaxed(3)), "given to the posterior"),
         (lambda f, rng: Forecaster(0), "dimension must be at least 1"),
         (lambda f, rng: Forecaster(3, particles=1), "particles must be at least 2"),
     ],

@@ -27,7 +27,7 @@ class Offer(NamedTuple):
         return float(self.means[index] + noise)
 
     def regret(self, index: int) -> float:
-        """By how much the expected reward of an action falls short of the best."""
+        """The difference between the best expected reward and that of an action."""
         return float(self.means.max() - self.means[index])
 
 
@@ -36,17 +36,14 @@ class Bandit(Protocol):
 
     @property
     def dimension(self) -> int:
-        """How many features an action has."""
-        ...
+        """Number of features of an action."""
 
     @property
     def truth(self) -> dict[str, Any]:
         """Settings that a policy may be given, by name: the true sparsity, radius and so on."""
-        ...
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
         """The offers of all rounds; a longer horizon begins like a shorter one."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +77,12 @@ class SparseLinearBandit:
     @cached_property
     def means(self) -> Floats:  # (K,)
         """The expected reward of each action."""
-        means: Floats = self.actions @ self.theta
-        return means
+        return np.asarray(self.actions @ self.theta)
 
     @cached_property
     def gaps(self) -> Floats:  # (K,)
         """The difference between the best expected reward and that of each action."""
-        gaps: Floats = self.means.max() - self.means
-        return gaps
+        return np.asarray(self.means.max() - self.means)
 
     @property
     def truth(self) -> dict[str, Any]:

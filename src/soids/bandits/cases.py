@@ -1,4 +1,4 @@
-"""Bandits made of recorded cases, each of which is one round: patients, visitors, mushrooms."""
+"""Bandits made of recorded cases, such as patients or mushrooms, each of which is one round."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

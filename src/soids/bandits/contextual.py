@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri
 
 from soids.arrays import Floats, as_count, as_generator, as_number, as_table
 from soids.bandits.bandit import Offer, as_theta, truth_of
-from soids.bandits.random_actions import generator, unit_rows
+from soids.bandits.random_actions import as_correlation, generator, unit_rows
 from soids.features import disjoint
 
 T = TypeVar("T")
@@ -169,21 +169,20 @@ def bastani(
     largest: float = 1.0,
     noise: float = 0.05,
 ) -> ContextualBandit:
-    """Bastani & Bayati (2020): one context for all arms, and a sparse parameter for each.
+    """Bastani & Bayati (2020): one context for all arms, and a sparse parameter for each arm.
 
     The context is Gaussian, truncated to entries of size at most ``largest``. Every arm has the
     context in a block of its own, so the dimension is ``arms`` times ``covariates``; ``sparsity``
-    coefficients of each block are uniform on 0..1. From memory of the paper, as their program is
-    not public.
+    coefficients of each block are uniform on 0..1. This follows the paper, as their program is not
+    public.
 
     >>> bandit = bastani(0, arms=3, covariates=10, sparsity=2)
     >>> bandit.dimension, bandit.truth["sparsity"]
     (30, 6)
     """
     rng, width = generator(seed), as_count(covariates, "covariates")
-    blocks = [
-        uniform_entries(width, sparsity, 0.0, 1.0, rng) for _ in range(as_count(arms, "arms"))
-    ]
+    count = as_count(arms, "arms")
+    blocks = [uniform_entries(width, sparsity, 0.0, 1.0, rng) for _ in range(count)]
     tail = ndtr(-as_number(largest, "largest", 0.0, strict=True))
 
     def draw(rng: np.random.Generator) -> Floats:
@@ -214,8 +213,7 @@ def uniform_entries(
 
 def unit(vector: Floats) -> Floats:
     """A vector scaled to l2 norm 1."""
-    scaled: Floats = vector / np.linalg.norm(vector)
-    return scaled
+    return np.asarray(vector / np.linalg.norm(vector))
 
 
 # Actions
@@ -242,8 +240,7 @@ def autoregressive(shape: tuple[int, int], rho: float, rng: np.random.Generator)
     """Independent standard normal actions; features i and j have correlation ``rho ** |i - j|``."""
     innovations = rng.standard_normal(shape)
     innovations[:, 1:] *= math.sqrt(1.0 - rho**2)
-    features: Floats = lfilter([1.0], [1.0, -rho], innovations, axis=1)
-    return features
+    return np.asarray(lfilter([1.0], [1.0, -rho], innovations, axis=1))
 
 
 def elliptical(actions: int, dimension: int, rng: np.random.Generator) -> Floats:  # (K, d)
@@ -257,8 +254,7 @@ def elliptical(actions: int, dimension: int, rng: np.random.Generator) -> Floats
 def shrunk(actions: Floats, length: float) -> Floats:  # (K, d)
     """The actions, shrunk to an l2 norm of at most ``length``."""
     norms = np.linalg.norm(actions, axis=1, keepdims=True)
-    shorter: Floats = actions * (length / np.maximum(norms, length))
-    return shorter
+    return np.asarray(actions * (length / np.maximum(norms, length)))
 
 
 # Settings
@@ -269,10 +265,3 @@ def chosen(choices: Mapping[str, T], name: str, setting: str) -> T:
     if name not in choices:
         raise ValueError(f"{setting} must be one of {', '.join(choices)}, got {name!r}")
     return choices[name]
-
-
-def as_correlation(value: object) -> float:
-    """A correlation in [0, 1)."""
-    if not 0.0 <= (correlation := as_number(value, "correlation")) < 1.0:
-        raise ValueError(f"correlation must lie in [0, 1), got {correlation:g}")
-    return correlation

@@ -1,8 +1,8 @@
 """Bandits made of measured data: genotypes, strains of bacteria, mushrooms.
 
-The data are not part of the package. They lie in the folder that the environment variable
-SOIDS_DATA names; `soids run --data DIR` sets it, and workers inherit it. The folder is no setting
-of a family, so that results do not depend on the machine.
+The data are not part of the package. The environment variable SOIDS_DATA names their folder;
+`soids run --data DIR` sets it, and workers inherit it. The folder is not a setting of a family, so
+that results do not depend on the machine.
 """
 
 import csv
@@ -32,7 +32,7 @@ MUSHROOM = "mushroom/mushroom.csv.gz"
 
 
 def genotypes(seed: int, *, replicate: int = 1) -> SparseLinearBandit:
-    """People as actions: 574 real genotypes of 1001 columns, 3 of which have a known effect.
+    """574 people as actions, with 1001 real genotypes each, 3 of which have a known effect.
 
     The data are from susieR (MIT), whose authors simulated the effects and the noise of two
     replicates. Columns are centred, and many are equal to others. The bandit is the same for every
@@ -76,7 +76,7 @@ class MeasuredBandit:
 
 
 def riboflavin(seed: int, *, noise: float = 0.5) -> MeasuredBandit:
-    """Strains of bacteria as actions: 71 of them, each with the expressions of 4,088 genes.
+    """71 strains of bacteria as actions, each with the expressions of 4,088 genes.
 
     Buehlmann, Kalisch & Meier (2014). Mean rewards are measured: the log production of riboflavin,
     centred. Expressions are standardised. The bandit is the same for every seed.
@@ -88,7 +88,7 @@ def riboflavin(seed: int, *, noise: float = 0.5) -> MeasuredBandit:
 
 
 def mushroom(seed: int) -> CaseBandit:
-    """8,124 mushrooms in an order that the seed determines: eat each one or leave it.
+    """8,124 mushrooms in an order that the seed determines; the actions are to eat and to leave.
 
     Rewards are those of Blundell et al. (2015) over 5: 1 for eating an edible one, 1 or -7 with
     equal probability for eating a poisonous one, and 0 for leaving it. A context holds 117
@@ -105,15 +105,13 @@ def mushroom(seed: int) -> CaseBandit:
 @lru_cache(maxsize=1)
 def mushrooms(path: Path) -> tuple[Floats, Bools, tuple[str, ...]]:  # (n, 117), (n,), (117,)
     """The features of each mushroom, whether it is edible, and the names of the features."""
-    columns = read_csv(path)
-    poisonous = columns.pop("poisonous", None)
-    if poisonous is None:
-        raise ValueError(f"{path} must have the column 'poisonous'")
+    columns = read_csv(path, ["poisonous"])
+    poisonous = columns.pop("poisonous")
     encoder = Encoder.fit(columns, categorical=columns, missing=("?",))
     return np.asarray(encoder.encode(columns)), np.array(poisonous) == "e", tuple(encoder.names)
 
 
-# Where data are, and how they are read
+# Reading the data
 
 
 def data_file(name: str) -> Path:
@@ -136,7 +134,7 @@ def read_arrays(path: Path, content: str, names: Iterable[str]) -> list[Floats]:
         raise ValueError(f"{path} must be the archive of {content}: {error}") from None
 
 
-def read_csv(path: Path, needed: Iterable[str] = ()) -> dict[str, list[str]]:
+def read_csv(path: Path, needed: Iterable[str]) -> dict[str, list[str]]:
     """The columns of a compressed file, as texts; lines that begin with # are comments."""
     try:
         with gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
@@ -148,12 +146,11 @@ def read_csv(path: Path, needed: Iterable[str] = ()) -> dict[str, list[str]]:
     for name in needed:
         if name not in names:
             raise ValueError(f"{path} must have the column {name!r}")
-    return {name: [row[name] or "" for row in table] for name in (list(needed) or names)}
+    return {name: [row[name] or "" for row in table] for name in names}
 
 
 def standardised(columns: Floats) -> Floats:
     """Columns of mean 0 and standard deviation 1; constants become zeros."""
     centred = columns - columns.mean(axis=0)
     scale = centred.std(axis=0)
-    standard: Floats = centred / np.where(scale > 0.0, scale, 1.0)
-    return standard
+    return np.asarray(centred / np.where(scale > 0.0, scale, 1.0))

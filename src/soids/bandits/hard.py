@@ -1,8 +1,8 @@
 """Bandits from the proofs of lower bounds, and the examples of PopArt's paper.
 
 A lower bound holds for the worst instance of a class; an instance here is one member, which the
-seed determines. Its coefficients are ``strength`` times those of the proof, so small that they are
-hard to find within the horizon. In simulations coefficients a few times as large are hardest.
+seed determines. Its coefficients are ``strength`` times those of the proof, which are hard to find
+within the horizon because they are small. In simulations a strength of a few is hardest.
 """
 
 import itertools
@@ -15,7 +15,7 @@ from soids.arrays import Floats, as_count, as_number
 from soids.bandits.bandit import SparseLinearBandit
 from soids.bandits.random_actions import generator, unit_rows
 
-MOST = 10_000  # actions of an instance
+MOST = 10_000  # maximum number of actions of an instance
 
 
 def lattimore(
@@ -42,7 +42,7 @@ def lattimore(
     if d % s != 0:
         raise ValueError(f"dimension must be a multiple of the sparsity {s}, got {d}")
     arms = d // s
-    refuse_many(arms**s, f"dimension {d} and sparsity {s}")
+    refuse_many(arms**s, d, s)
     noise = as_number(noise, "noise", 0.0)
     size = noise * math.sqrt(d / (s * as_count(horizon, "horizon")))
     blocks = np.eye(arms)
@@ -63,9 +63,9 @@ def hao(
     price: float = 1.0,
     noise: float = 1.0,
 ) -> SparseLinearBandit:
-    """Cheap actions with little information beside costly actions with much.
+    """Cheap actions give little information, and costly actions give much.
 
-    After Hao, Lattimore & Wang (2020), Theorem 3.3, with regret of order
+    This follows Hao, Lattimore & Wang (2020), Theorem 3.3, with regret of order
     ``min(s^(1/3) T^(2/3), sqrt(d T))``. Columns 0 to d - 2 hold s - 1 coefficients of size
     ``noise (kappa s)^(-2/3) T^(-1/3)`` and random sign; that of the last column is ``-price``.
     Cheap actions have s - 1 entries of 1 or -1, none in the last column. Costly ones have entries
@@ -95,12 +95,11 @@ def jang(
     price: float = 1.0,
     noise: float = 1.0,
 ) -> SparseLinearBandit:
-    """Like ``hao``, with cheap actions of twice as many entries, so with even less information.
+    """Like ``hao``, but cheap actions have twice as many entries, and give even less information.
 
-    After Jang, Zhang & Jun (2022), Theorem 5, with regret of order ``s^(2/3) T^(2/3)`` and
-    coefficients ``noise kappa^(-2/3) (s T)^(-1/3)``. That cheap actions have 2 (s - 1) entries is
-    our reconstruction from the bound and the remark that optimal actions are 2s-sparse, not from
-    the proof.
+    This follows Jang, Zhang & Jun (2022), Theorem 5, with regret of order ``s^(2/3) T^(2/3)`` and
+    coefficients ``noise kappa^(-2/3) (s T)^(-1/3)``. The 2 (s - 1) entries of cheap actions are our
+    reconstruction from the bound and the remark that optimal actions are 2s-sparse.
 
     >>> jang(dimension=8, sparsity=2, horizon=1000, seed=0).actions.shape  # 4 times 21, and 8
     (92, 8)
@@ -127,12 +126,7 @@ def popart_hard(dimension: int = 30, seed: int = 0, *, noise: float = 0.1) -> Sp
 
 
 def popart_sphere(
-    dimension: int = 30,
-    seed: int = 0,
-    *,
-    sparsity: int = 2,
-    actions: int = 90,
-    noise: float = 0.1,
+    dimension: int = 30, seed: int = 0, *, sparsity: int = 2, actions: int = 90, noise: float = 0.1
 ) -> SparseLinearBandit:
     """Case 2 of Jang, Zhang & Jun (2022): actions on the unit sphere, coefficients of 1.
 
@@ -161,10 +155,7 @@ def cheap_or_costly(
     """The instances of ``hao`` and ``jang``: cheap actions have ``entries`` non-zero entries."""
     columns = as_count(dimension, "dimension", entries + 1) - 1
     rows = 2 ** math.ceil(math.log2(dimension))
-    refuse_many(
-        math.comb(columns, entries) * 2**entries + rows,
-        f"dimension {dimension} and sparsity {sparsity}",
-    )
+    refuse_many(math.comb(columns, entries) * 2**entries + rows, dimension, sparsity)
     rng = generator(seed)
     hidden = rng.choice(columns, sparsity - 1, replace=False)
     theta = np.zeros(dimension)
@@ -190,9 +181,10 @@ def as_strength(strength: float) -> float:
     return as_number(strength, "strength", 0.0, strict=True)
 
 
-def refuse_many(count: int, wanted: str) -> None:
+def refuse_many(count: int, dimension: int, sparsity: int) -> None:
     """Refuse action sets that would fill the memory."""
     if count > MOST:
         raise ValueError(
-            f"{wanted} make {count:,} actions, more than the {MOST:,} that are feasible: lower them"
+            f"dimension {dimension} and sparsity {sparsity} make {count:,} actions, "
+            f"more than the {MOST:,} that are feasible: lower them"
         )

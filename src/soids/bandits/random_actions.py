@@ -1,6 +1,4 @@
-"""Bandits with a fixed set of random actions: the paper's, corners of the cube, the unit sphere,
-correlated columns.
-"""
+"""Bandits with a fixed set of random actions, the paper's among them."""
 
 import itertools
 import math
@@ -28,10 +26,8 @@ def paper_instance(
     >>> bandit.actions.shape, bandit.theta[:3].tolist(), bandit.noise
     ((200, 20), [5.0, 5.0, 0.0], 1.0)
     """
-    as_count(dimension, "dimension", 10 if sparsity is None else 1)
-    theta = leading(dimension, dimension // 10 if sparsity is None else sparsity, radius)
-    shape = as_count(actions, "actions"), dimension
-    rows = generator(seed).uniform(-1, 1, shape)
+    theta = leading(dimension, sparsity, radius)
+    rows = generator(seed).uniform(-1, 1, (as_count(actions, "actions"), dimension))
     return SparseLinearBandit(rows, theta, noise, degrees)
 
 
@@ -51,10 +47,8 @@ def correlated(
     The normal distribution function maps the rows to [-1, 1], so each entry is uniform as in the
     paper. The columns with non-zero coefficients are neighbours.
     """
-    as_count(dimension, "dimension", 10 if sparsity is None else 1)
-    if not 0.0 <= as_number(rho, "rho") < 1.0:
-        raise ValueError(f"rho must lie in [0, 1), got {rho:g}")
-    theta = leading(dimension, dimension // 10 if sparsity is None else sparsity, radius)
+    as_correlation(rho, "rho")
+    theta = leading(dimension, sparsity, radius)
     innovations = generator(seed).standard_normal((as_count(actions, "actions"), dimension))
     normal = innovations.copy()
     for j in range(1, dimension):
@@ -111,9 +105,10 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.default_rng(as_count(seed, "seed", 0))
 
 
-def leading(dimension: int, sparsity: int, radius: float) -> Floats:  # (d,)
-    """A parameter with equal coefficients of sum ``radius`` on the first columns."""
-    as_count(sparsity, "sparsity", 1, as_count(dimension, "dimension"))
+def leading(dimension: int, sparsity: int | None, radius: float) -> Floats:  # (d,)
+    """A parameter with equal coefficients of sum ``radius`` on the first columns (or d / 10)."""
+    as_count(dimension, "dimension", 10 if sparsity is None else 1)
+    sparsity = dimension // 10 if sparsity is None else as_count(sparsity, "sparsity", 1, dimension)
     theta = np.zeros(dimension)
     theta[:sparsity] = as_number(radius, "radius", 0.0, strict=True) / sparsity
     return theta
@@ -131,5 +126,11 @@ def scattered(
 def unit_rows(count: int, dimension: int, rng: np.random.Generator) -> Floats:  # (K, d)
     """Points uniform on the unit sphere."""
     normal = rng.standard_normal((count, dimension))
-    rows: Floats = normal / np.linalg.norm(normal, axis=1, keepdims=True)
-    return rows
+    return np.asarray(normal / np.linalg.norm(normal, axis=1, keepdims=True))
+
+
+def as_correlation(value: object, name: str = "correlation") -> float:
+    """A correlation in [0, 1)."""
+    if not 0.0 <= (correlation := as_number(value, name)) < 1.0:
+        raise ValueError(f"{name} must lie in [0, 1), got {correlation:g}")
+    return correlation

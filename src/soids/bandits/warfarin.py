@@ -43,7 +43,7 @@ CATEGORICAL = [
 
 
 def warfarin(seed: int, *, low: float = 21.0, high: float = 49.0) -> CaseBandit:
-    """5,528 patients in an order that the seed determines: is the dose low, medium or high?
+    """5,528 patients in an order that the seed determines; an arm is a low, medium or high dose.
 
     A dose of at most ``low`` mg a week is low, one of at least ``high`` is high; 6.2 % of the doses
     equal one of these bounds. The reward is 0 for the right arm and -1 for the others. A context

@@ -13,8 +13,8 @@ from soids import rates, theory
 from soids.arrays import as_number
 from soids.cli.action_files import load_actions
 from soids.cli.page import page
-from soids.conditions import has_sparse_optimal_actions
 from soids.designs import exploratory_design
+from soids.theory.sparse_optimal_action import has_sparse_optimal_actions
 
 
 @dataclass(frozen=True)

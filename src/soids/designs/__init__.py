@@ -10,6 +10,12 @@ largest ``tr(P Q^-1)`` over a set of matrices P:
 Each comes with a certified bound on what any design can reach.
 """
 
-from soids.designs.exploratory import Design, exploratory_design, optimal_design, popart_design
+from soids.designs.exploratory import (
+    Design,
+    c_min,
+    exploratory_design,
+    optimal_design,
+    popart_design,
+)
 
-__all__ = ["Design", "exploratory_design", "optimal_design", "popart_design"]
+__all__ = ["Design", "c_min", "exploratory_design", "optimal_design", "popart_design"]

@@ -1,9 +1,8 @@
-"""An interior-point method for designs: the least total weight on actions under a convex criterion,
-with a certificate.
+"""An interior-point method for designs, with a certificate of optimality.
 
 All designs minimise ``sum(w)`` over weights ``w >= 0`` for which the moments
 ``Q = sum_k w_k a_k a_k'`` are large enough. Newton's method follows the central path, the
-minimisers of ``pressure * sum(w) + barrier(w) - sum(log(w))`` as the pressure grows. It keeps a
+minimisers of ``multiplier * sum(w) + barrier(w) - sum(log(w))`` as the multiplier grows. It keeps a
 working set, which actions join when they violate the dual constraint, so that large action sets
 take little time.
 
@@ -22,7 +21,7 @@ from scipy.linalg import cho_factor, cho_solve, qr
 from soids.arrays import Floats, Ints
 
 CLOSE = 1.0  # squared Newton decrement below which steps converge quadratically
-PATIENCE = 100  # steps for one pressure: several times what any action set tried has needed
+STEPS = 100  # for one multiplier: several times as many as any action set tried has needed
 FINEST = 1e-7  # relative gap: double precision certifies little below
 
 
@@ -66,30 +65,30 @@ def least_total(criterion: Criterion, rows: Floats, tolerance: float) -> Answer:
     """
     working = first_working_set(rows)
     weights = safe_weights(rows[working])
-    pressure = sum(rows[working].shape) / weights.sum()
+    multiplier = sum(rows[working].shape) / weights.sum()
     best, _ = certify(criterion, rows, working, weights)
-    patience = PATIENCE
-    while patience and best.gap > tolerance:
-        patience -= 1
+    steps_left = STEPS
+    while steps_left and best.gap > tolerance:
+        steps_left -= 1
         try:
-            step, decrement = newton_step(criterion, rows[working], weights, pressure)
-        except np.linalg.LinAlgError:  # the pressure is at the limit of precision
+            step, decrement = newton_step(criterion, rows[working], weights, multiplier)
+        except np.linalg.LinAlgError:  # the multiplier is at the limit of precision
             break
-        weights = descend(criterion, rows[working], weights, pressure, step, decrement)
+        weights = line_search(criterion, rows[working], weights, multiplier, step, decrement)
         if decrement > CLOSE:
             continue
         here, scores = certify(criterion, rows, working, weights)
         best = min(best, here, key=lambda answer: answer.gap)
-        slack = sum(rows[working].shape) / weights.sum()  # over the pressure: the gap to expect
+        slack = sum(rows[working].shape) / weights.sum()  # over the multiplier: the gap to expect
         enough = slack * (1.0 + 2.0 / max(tolerance, FINEST))
-        joining = violations(scores, working, pressure + slack, limit=max(rows.shape[1], 20))
+        joining = violations(scores, working, multiplier + slack, limit=max(rows.shape[1], 20))
         if len(joining):
             working = np.concatenate([working, joining])
-            weights = np.concatenate([weights, np.full(len(joining), 1.0 / pressure)])
-            patience = PATIENCE
-        elif pressure < enough:
-            pressure = min(10.0 * pressure, enough)
-            patience = PATIENCE
+            weights = np.concatenate([weights, np.full(len(joining), 1.0 / multiplier)])
+            steps_left = STEPS
+        elif multiplier < enough:
+            multiplier = min(10.0 * multiplier, enough)
+            steps_left = STEPS
     return best
 
 
@@ -117,51 +116,50 @@ def first_working_set(rows: Floats) -> Ints:
 def safe_weights(rows: Floats) -> Floats:
     """Weights whose moments are at least twice the identity; longer actions have smaller ones."""
     squares = (rows**2).sum(axis=1)
-    weights: Floats = 1.0 / np.where(squares > 0.0, squares, 1.0)
+    weights = np.asarray(1.0 / np.where(squares > 0.0, squares, 1.0))
     return weights * (2.0 / float(np.linalg.eigvalsh(moments(rows, weights))[0]))
 
 
 def moments(rows: Floats, weights: Floats) -> Floats:
     """The second moments ``sum_k w_k a_k a_k'``."""
-    matrix: Floats = rows.T @ (weights[:, None] * rows)
-    return matrix
+    return np.asarray(rows.T @ (weights[:, None] * rows))
 
 
-def violations(scores: Floats, working: Ints, pressure: float, limit: int) -> Ints:
-    """The actions outside the working set with the highest scores above the pressure."""
+def violations(scores: Floats, working: Ints, multiplier: float, limit: int) -> Ints:
+    """The actions outside the working set with the highest scores above the multiplier."""
     outside = scores.copy()
     outside[working] = -math.inf
     first = np.argsort(-outside, kind="stable")[:limit]
-    return first[outside[first] > pressure]
+    return first[outside[first] > multiplier]
 
 
 def newton_step(
-    criterion: Criterion, rows: Floats, weights: Floats, pressure: float
+    criterion: Criterion, rows: Floats, weights: Floats, multiplier: float
 ) -> tuple[Floats, float]:
     """The Newton direction relative to the weights, and its squared decrement."""
     slopes, hessian = criterion.derivatives(rows, weights)
-    slopes = weights * (pressure + slopes) - 1.0
+    slopes = weights * (multiplier + slopes) - 1.0
     hessian *= weights[:, None]
     hessian *= weights
-    # Equal actions make the rest singular, and at high pressure rounding would absorb the ones.
+    # Equal actions make the rest singular, and at high multiplier rounding would absorb the ones.
     hessian[np.diag_indices_from(hessian)] *= 1.0 + 1e-14
     hessian[np.diag_indices_from(hessian)] += 1.0
     step: Floats = -cho_solve(cho_factor(hessian, lower=True, overwrite_a=True), slopes)
     return step, -float(slopes @ step)
 
 
-def descend(
+def line_search(
     criterion: Criterion,
     rows: Floats,
     weights: Floats,
-    pressure: float,
+    multiplier: float,
     step: Floats,
     decrement: float,
 ) -> Floats:
     """The weights after as much of the step as stays inside and lowers the objective."""
 
     def objective(weights: Floats) -> float:
-        inside = pressure * weights.sum() - np.log(weights).sum()
+        inside = multiplier * weights.sum() - np.log(weights).sum()
         return float(inside) + criterion.barrier(rows, weights)
 
     before = objective(weights)
@@ -169,10 +167,9 @@ def descend(
     while length > 1e-12:
         after: Floats = weights * (1.0 + length * step)
         lowered = objective(after)
+        is_lower = lowered <= before - 0.1 * length * decrement
         # Close to the centre the objective changes by less than its rounding: Newton is right.
-        if lowered <= before - 0.1 * length * decrement:
-            return after
-        if decrement < 1e-3 and math.isfinite(lowered):
+        if is_lower or (decrement < 1e-3 and math.isfinite(lowered)):
             return after
         length *= 0.5
     return weights

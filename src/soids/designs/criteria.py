@@ -128,12 +128,10 @@ def log_determinant(matrix: Floats) -> float:
 
 def whiten(rows: Floats, root: Floats) -> Floats:
     """Rows in the coordinates in which the matrix with this Cholesky factor is the identity."""
-    solution: Floats = solve_triangular(root, rows.T, lower=True).T
-    return solution
+    return np.asarray(solve_triangular(root, rows.T, lower=True).T)
 
 
 def inverse(matrix: Floats) -> Floats:
     """The inverse of a positive definite matrix, exactly symmetric."""
     half = whiten(np.eye(len(matrix)), cholesky(matrix))
-    product: Floats = half @ half.T
-    return product
+    return np.asarray(half @ half.T)

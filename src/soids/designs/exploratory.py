@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from soids.arrays import Floats, Ints, as_floats, as_number
+from soids.arrays import Floats, Ints, as_number, as_rows
 from soids.designs.central_path import least_total
 from soids.designs.criteria import LargeEigenvalues, LargeVolume, SmallVariances
 
@@ -41,6 +41,15 @@ def exploratory_design(actions: Floats, tolerance: float = 1e-5) -> Design:
     return checked(solve_exploratory, actions, tolerance)
 
 
+def c_min(actions: Floats, action_bound: float) -> float:
+    """The paper's ``C_min``, that of the actions over the bound on the size of their entries.
+
+    It is at most 1, and zero if the actions do not span the space.
+    """
+    value = exploratory_design(actions / action_bound).value
+    return min(1.0, value) if value > 1e-14 * actions.shape[1] else 0.0  # less is rounding
+
+
 def popart_design(actions: Floats, tolerance: float = 1e-5) -> Design:
     """The design that makes the largest diagonal entry of ``Q^-1`` smallest, ``H_*^2``.
 
@@ -71,9 +80,7 @@ Solver = Callable[[Floats, float], Design]
 
 def checked(solve: Solver, actions: Floats, tolerance: float) -> Design:
     """The design of checked actions, cached."""
-    rows = as_floats(actions, "actions")
-    if rows.ndim != 2 or 0 in rows.shape:
-        raise ValueError(f"actions must have shape (K, d), one action a row, got {rows.shape}")
+    rows = as_rows(actions, "actions")
     tolerance = as_number(tolerance, "tolerance", 0.0, strict=True)
     return cached(solve, rows.tobytes(), rows.shape, tolerance)
 

@@ -40,7 +40,9 @@ def disjoint(context: object, arms: int, *, sparse: Literal[True]) -> Sparse: ..
 
 
 def disjoint(context: object, arms: int, *, sparse: bool = False) -> Floats | Sparse:  # (K, K p)
-    """A parameter for each arm, whose context is in a block of its own; ``sparse`` saves memory.
+    """A parameter for each arm: the context stands in the block of each action's arm.
+
+    With ``sparse`` the result is a SciPy sparse matrix, which saves memory.
 
     >>> disjoint([1.0, 2.0], 2).tolist()
     [[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0]]
@@ -66,7 +68,7 @@ def hybrid(
 def hybrid(
     context: object, arms: object, *, interactions: bool = False, sparse: bool = False
 ) -> Floats | Sparse:
-    """The columns of ``shared`` and ``disjoint``: what arms have in common, and how each differs.
+    """The columns of ``shared`` and ``disjoint``: common parameters and one for each arm.
 
     >>> hybrid([2.0], [[1.0], [3.0]]).tolist()
     [[2.0, 1.0, 2.0, 0.0], [2.0, 3.0, 0.0, 2.0]]
@@ -130,7 +132,7 @@ def as_arms(arms: object) -> Floats:  # (K, q)
     if table.ndim != 2 or table.shape[0] == 0:
         raise ValueError(
             f"arms must have shape (K, q), one arm a row, got {table.shape}: "
-            "np.eye(K) if nothing is known of them"
+            "give np.eye(K) if nothing is known of them"
         )
     return table
 

@@ -27,16 +27,12 @@ class Column(NamedTuple):
         """The numbers, NaN where one is missing."""
         if isinstance(self.values, np.ndarray):
             return self.values
-        return np.array([self._number(value) for value in self.values])
-
-    def _number(self, value: Value) -> float:
-        if value is None:
-            return math.nan
-        if not is_number(value):
-            raise ValueError(
-                f"column {self.name!r} must hold numbers, got {value!r}: convert it (float)"
-            )
-        return float(value)
+        for value in self.values:
+            if value is not None and not is_number(value):
+                raise ValueError(
+                    f"column {self.name!r} must hold numbers, got {value!r}: convert it (float)"
+                )
+        return np.array(self.values, dtype=np.float64)  # None becomes NaN
 
     def listed(self) -> list[Value]:
         """The values as a list, None where one is missing."""
@@ -63,11 +59,8 @@ def read_columns(
                 f"column {name!r} is absent, columns are {', '.join(raw)}: "
                 "give None where a value is missing"
             )
-    found = {
-        name: as_column(name, values, missing)
-        for name, values in raw.items()
-        if not only or name in only
-    }
+    kept = [name for name in raw if not only or name in only]
+    found = {name: as_column(name, raw[name], missing) for name in kept}
     lengths = {name: len(column.values) for name, column in found.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"columns must be of equal length, got {lengths}")
@@ -83,10 +76,8 @@ def raw_columns(table: Any) -> Mapping[Any, Any]:
 
         frame = nw.from_native(table, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
-            return {
-                one.name: one.to_numpy() if one.dtype.is_numeric() else one.to_list()
-                for one in frame.iter_columns()
-            }
+            columns = frame.iter_columns()
+            return {c.name: c.to_numpy() if c.dtype.is_numeric() else c.to_list() for c in columns}
     if not isinstance(table, np.ndarray) or table.ndim != 2:
         raise ValueError(
             "a table must be a data frame, a dictionary of columns or an array (n, columns), "
@@ -113,10 +104,8 @@ def as_value(value: Any, name: str, missing: Collection[str]) -> Value:
         value = value.item()
     if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
         return None
-    if isinstance(value, str):
-        return None if value in missing else str(value)
-    if isinstance(value, bool | int):
-        return value
+    if isinstance(value, str | bool | int):
+        return None if isinstance(value, str) and value in missing else value
     if not isinstance(value, Real):
         raise ValueError(
             f"column {name!r} must hold numbers, texts or nothing, got {value!r}: convert it"
@@ -128,7 +117,7 @@ def as_value(value: Any, name: str, missing: Collection[str]) -> Value:
 
 
 def is_number(value: Value) -> bool:
-    """Whether this is a number; True and False are categories."""
+    """Whether a value is a number; True and False are categories."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -55,10 +55,8 @@ class Categorical:
     @property
     def names(self) -> list[str]:
         """Names of the encoded columns."""
-        return [
-            f"{self.name} missing" if one is None else f"{self.name} = {one}"
-            for one in self.categories
-        ]
+        ends = [" missing" if one is None else f" = {one}" for one in self.categories]
+        return [self.name + end for end in ends]
 
     def encode(self, column: Column, unknown: Unknown) -> Floats:  # (n, categories)
         """One column for each category; zeros, or an error, for an unknown one."""
@@ -123,10 +121,10 @@ class Encoder:
         if not kinds or not all(len(found[name].values) for name in kinds):
             raise ValueError("a table must have at least one column and one row to learn from")
         leave_out = as_flag(baseline, "baseline")
-        fitted = (
+        fitted = [
             fit_numeric(found[name]) if is_numeric else fit_categorical(found[name], leave_out)
             for name, is_numeric in kinds.items()
-        )
+        ]
         return cls(tuple(fitted), unknown, gaps)
 
     @property
@@ -144,11 +142,8 @@ class Encoder:
     def row(self, values: Mapping[str, object]) -> Floats:  # (p,)
         """The encoding of one row, given by the names of its columns."""
         if not isinstance(values, Mapping):
-            raise ValueError(
-                f"values must be a dictionary from names of columns to values, got {values!r}"
-            )
-        row: Floats = np.asarray(self.encode({name: [one] for name, one in values.items()}))[0]
-        return row
+            raise ValueError(f"values must be a dictionary from names to values, got {values!r}")
+        return np.asarray(np.asarray(self.encode({name: [values[name]] for name in values}))[0])
 
     def _scale(self, table: Sparse) -> Sparse:
         fitted = [one for one in self.columns if isinstance(one, Numeric) and one.mean == 0.0]
@@ -156,9 +151,8 @@ class Encoder:
             raise ValueError("a sparse table needs an encoder that was fitted to a sparse one")
         if table.shape[1] != len(fitted):
             raise ValueError(f"a table must have {len(fitted)} columns, got {table.shape[1]}")
-        scales = np.array([one.scale for one in fitted])
-        return csr_array((table.data / scales[table.indices], table.indices, table.indptr),
-                         shape=table.shape)  # fmt: skip
+        numbers = table.data / np.array([one.scale for one in fitted])[table.indices]
+        return csr_array((numbers, table.indices, table.indptr), shape=table.shape)
 
     def state(self) -> dict[str, Any]:
         """The fitted encoder as JSON."""
@@ -200,9 +194,7 @@ def kinds_of(
 
 
 def warn_of_numerals(column: Column) -> None:
-    """Warn if numbers would become categories without being named so: texts that all read as
-    numbers, or numbers beside texts.
-    """
+    """Warn if a column of numbers would become categories because of texts in it."""
     known = {value for value in column.listed() if value is not None}
     texts = {value for value in known if isinstance(value, str)}
     beside = any(is_number(value) for value in known)
@@ -223,9 +215,7 @@ def fit_numeric(column: Column) -> Numeric:
     known = numbers[~np.isnan(numbers)]
     check_moderate(known, column.name)
     if known.size == 0:
-        raise ValueError(
-            f"column {column.name!r} must hold a number, all are missing: leave it out"
-        )
+        raise ValueError(f"column {column.name!r} must hold a number, got none: leave it out")
     mean, scale = float(known.mean()), float(known.std())
     is_constant = scale <= 1e-12 * abs(mean)
     return Numeric(column.name, mean, 1.0 if is_constant else scale, len(known) < len(numbers))

@@ -22,7 +22,7 @@ def descend(gram, moment, weights, theta, tolerance, sweeps):
         for j in range(size):
             row = gram[j]
             curvature = row[j]
-            if curvature <= 0.0:  # never seen
+            if curvature <= 0.0:  # the feature is zero in all actions
                 theta[j] = 0.0
                 continue
             pull = slope[j] + curvature * theta[j]

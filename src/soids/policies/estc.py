@@ -7,7 +7,7 @@ from soids.designs import Design, exploratory_design
 from soids.evidence import Evidence, Menu
 from soids.policies.explore_then_commit import ExploreThenCommit, Sample, Theory, planned
 from soids.policies.policy import Family
-from soids.regression.lasso import lasso, lasso_penalty
+from soids.regression.lasso import hao_lasso
 
 
 class ESTCRule(ExploreThenCommit):
@@ -60,8 +60,7 @@ class ESTCRule(ExploreThenCommit):
         for menu, chosen, reward in samples:
             evidence = evidence.note(menu.actions[chosen], reward)
         size = max((sample.menu.largest for sample in samples), default=0.0)
-        penalty = lasso_penalty(len(samples), self.dimension, self.noise, size)
-        return lasso(evidence, penalty)
+        return hao_lasso(evidence, self.noise, size)
 
 
 ESTC = Family(ESTCRule)

@@ -9,7 +9,7 @@ from soids.evidence import Evidence, Menu
 from soids.information import greedy
 from soids.policies.past import Past
 from soids.policies.policy import Family, Plan, Rule
-from soids.regression.lasso import lasso, lasso_penalty
+from soids.regression.lasso import hao_lasso
 
 
 class Estimated(NamedTuple):
@@ -45,8 +45,7 @@ class GreedyRule(Rule[Estimated | None]):
         if not evidence.rounds:
             return Estimated(np.zeros(self.dimension), evidence)
         size = max((old.largest for old in evidence.menus), default=1.0)
-        penalty = lasso_penalty(evidence.rounds, self.dimension, self.noise, size)
-        return Estimated(lasso(evidence, penalty), evidence)
+        return Estimated(hao_lasso(evidence, self.noise, size), evidence)
 
     def law(self, mind: Estimated | None, past: Past, menu: Menu) -> Plan:
         assert mind is not None  # it has thought

@@ -25,8 +25,8 @@ from soids.policies.decision import Decision
 from soids.policies.floor import Floored
 from soids.policies.past import Outcome, Past
 from soids.policies.policy import Family, Plan, Rule
+from soids.regression.lasso import Inner, Products, lasso
 from soids.regression.mcp import two_step_mcp
-from soids.regression.weighted_lasso import Inner, Products, weighted_lasso
 
 
 class Stack(NamedTuple):
@@ -233,7 +233,7 @@ class LassoBanditRule(PerArmRule):
     def _regress(
         self, gram: Products, moment: Floats, rounds: float, penalty: float, start: Floats
     ) -> Floats:
-        return weighted_lasso(gram, moment, np.full(len(moment), rounds * penalty), start)
+        return lasso(gram, moment, np.full(len(moment), rounds * penalty), start)
 
 
 class MCPBanditRule(PerArmRule):

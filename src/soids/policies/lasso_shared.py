@@ -16,8 +16,8 @@ from soids.evidence import Evidence, Menu
 from soids.information import Spread, greedy
 from soids.policies.past import Outcome, Past
 from soids.policies.policy import Family, Plan, Rule
+from soids.regression.lasso import lasso
 from soids.regression.thresholded import large, least_squares_on
-from soids.regression.weighted_lasso import weighted_lasso
 
 LEAST = 5  # rewards that an estimate needs more of, as in the authors' code
 
@@ -56,12 +56,12 @@ class LassoRule(Rule[Estimate]):
         """The mind with an estimate from all rewards so far."""
         if evidence.rounds <= max(mind.rounds, self.least):
             return mind
-        theta, lasso = self._estimate(evidence, mind.lasso)
-        return mind._replace(theta=theta, lasso=lasso, rounds=evidence.rounds)
+        theta, latest = self._estimate(evidence, mind.lasso)
+        return mind._replace(theta=theta, lasso=latest, rounds=evidence.rounds)
 
     def _lasso(self, evidence: Evidence, penalty: float, start: Floats) -> Floats:  # (d,)
         weights = np.full(self.dimension, evidence.rounds * penalty)
-        return weighted_lasso(evidence.played, evidence.moment, weights, start)
+        return lasso(evidence.played, evidence.moment, weights, start)
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         """The parameter to act on, and the lasso that it is made of, (d,) each."""
@@ -87,8 +87,8 @@ class SALassoBanditRule(LassoRule):
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = evidence.rounds
         decay = math.sqrt((4.0 * math.log(t) + 2.0 * math.log(self.dimension)) / t)
-        lasso = self._lasso(evidence, self.penalty * decay, start)
-        return lasso, lasso
+        theta = self._lasso(evidence, self.penalty * decay, start)
+        return theta, theta
 
 
 class ThresholdedLassoBanditRule(LassoRule):
@@ -106,8 +106,8 @@ class ThresholdedLassoBanditRule(LassoRule):
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = max(evidence.rounds, 2)  # a single reward would go unpenalised
         decay = math.sqrt(2.0 * math.log(t) * math.log(max(self.dimension, 2)) / t)
-        lasso = self._lasso(evidence, self.penalty * decay, start)
-        return least_squares_on(evidence, large(lasso, self.penalty * decay)), lasso
+        latest = self._lasso(evidence, self.penalty * decay, start)
+        return least_squares_on(evidence, large(latest, self.penalty * decay)), latest
 
 
 class DRLassoBanditRule(LassoRule):
@@ -158,8 +158,8 @@ class DRLassoBanditRule(LassoRule):
         return mind._replace(pseudo=pseudo)
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
-        lasso = self._lasso(evidence, self.penalty * self._decay(evidence.rounds), start)
-        return lasso, lasso
+        theta = self._lasso(evidence, self.penalty * self._decay(evidence.rounds), start)
+        return theta, theta
 
     def _decay(self, t: float) -> float:
         return math.sqrt((math.log(t) + math.log(self.dimension)) / t)

@@ -52,11 +52,11 @@ def admissible_power(reach: float) -> float:
 
 
 def exp_concave_power(reach: float, horizon: int, delta: float) -> float:
-    """The eta for which squared loss is exp-concave up to the horizon, so that the mean prediction
-    is as good as the mixture.
+    """The eta for which squared loss is exp-concave up to the horizon.
 
-    This needs rewards within 1 / sqrt(eta) of their means. The noise of some round exceeds its part
-    of that with probability ``delta`` at most.
+    The mean prediction is then as good as the mixture. This needs rewards within 1 / sqrt(eta) of
+    their means. The noise of some round exceeds its part of that with probability at most
+    ``delta``.
     """
     return (2.0 * reach + math.sqrt(2.0 * math.log(2.0 * horizon / delta))) ** -2
 
@@ -64,12 +64,12 @@ def exp_concave_power(reach: float, horizon: int, delta: float) -> float:
 def mixture_regret(
     rounds: float, dimension: int, sparsity: int, reach: float, eta: float, delta: float
 ) -> float:
-    """A bound on the mixture regret under the subset prior, which holds at all times with
-    probability ``1 - delta``.
+    """A bound on the mixture regret under the subset prior.
 
-    The comparator is the true parameter, of k features, shrunk by ``1 - c`` plus ``c`` times a
-    uniform point of the ball. Its negative log prior mass contains ``k log(1 / c)``; its losses are
-    larger by at most ``n (c B)^2`` and a sum of ``c B eps_t``. Each k has its best c.
+    It holds at all times with probability ``1 - delta``. The comparator is the true parameter, of k
+    features, shrunk by ``1 - c`` plus ``c`` times a uniform point of the ball. Its negative log
+    prior mass contains ``k log(1 / c)``; its losses are larger by at most ``n (c B)^2`` and a sum
+    of ``c B eps_t``. Each k has its best c.
     """
     sizes = np.arange(1, sparsity + 1)
     log_supports = gammaln(dimension + 1) - gammaln(sizes + 1) - gammaln(dimension - sizes + 1)

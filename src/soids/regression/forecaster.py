@@ -23,12 +23,12 @@ class Foresight(NamedTuple):
         return self.cloud.particles().mean()
 
     def noted(self, row: Floats, answer: float) -> "Foresight":
-        """With one more answer, which is not thought of yet."""
+        """The state with one more reward, which the posterior does not include yet."""
         return self._replace(evidence=self.evidence.note(row, answer))
 
 
 class Forecaster:
-    """Predicts each reward before it is seen, almost as well as the best sparse parameter.
+    """Predicts each reward before it is observed, almost as well as the best sparse parameter.
 
     The prediction is the posterior mean, estimated by particles; the posterior is the prior times
     the likelihood to the power ``eta``. With the default, the subset prior, this is the sparse
@@ -61,10 +61,8 @@ class Forecaster:
         self.model = as_posterior(
             posterior, self.dimension, sparsity=sparsity, radius=radius, noise=noise
         )
-        self.tuning = Tuning(
-            as_number(eta, "eta", 0.0), 0.0, as_count(particles, "particles", 2),
-            as_count(sweeps, "sweeps"),
-        )  # fmt: skip
+        eta, particles = as_number(eta, "eta", 0.0), as_count(particles, "particles", 2)
+        self.tuning = Tuning(eta, 0.0, particles, as_count(sweeps, "sweeps"))
         self.memory = Foresight(Evidence.empty(self.dimension))
 
     def predict(self, features: object) -> float:
@@ -90,7 +88,7 @@ class Forecaster:
         return self.log_evidence_of(self.memory)
 
     def log_evidence_of(self, foresight: Foresight) -> float:
-        """The log evidence of what was learned."""
+        """The estimate of `log_evidence` for a state."""
         if foresight.cloud is None:
             return 0.0
         estimate = getattr(foresight.cloud, "log_evidence", None)
@@ -102,7 +100,7 @@ class Forecaster:
         return float(estimate())
 
     def updated(self, foresight: Foresight, rng: np.random.Generator) -> Foresight:
-        """The state with a posterior of all rewards that were noted."""
+        """The state with a posterior that includes all rewards."""
         evidence, cloud, believed = foresight
         if believed is evidence or evidence.rounds == 0:
             return foresight

@@ -1,48 +1,140 @@
-"""The lasso from evidence alone, by scikit-learn."""
+"""The lasso with a weight for each coefficient, from sums alone.
+
+    theta' G theta / 2 - b' theta + sum of w_j |theta_j|
+
+With ``w_j = n * alpha`` this is n times the objective of scikit-learn and glmnet: half the squared
+errors over n, plus alpha times the l1 norm, without an intercept.
+
+The solver needs only the rows of the gram that belong to active features. Coordinate descent finds
+which of them are zero. It is slow where features are nearly dependent, so linear equations, which
+hold at the minimum if the signs are right, give the other coefficients.
+"""
 
 import math
+import warnings
+from typing import Protocol
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
 
-from soids.arrays import Floats
+from soids.arrays import Floats, Ints
 from soids.evidence import Evidence
+from soids.kernels.coordinate_descent import descend
+
+TOLERANCE = 1e-8  # of the slopes at the minimum, relative to the largest weight
+ROUNDING = 1e-12  # the same, relative to the largest moment
+SWEEPS = 20  # of coordinate descent, before linear equations
+ATTEMPTS = 100  # of both
+ENTRANTS = 10  # features that may become active at a time, or as many as are active
 
 
-def lasso(evidence: Evidence, penalty: float) -> Floats:  # (d,)
-    """The minimiser of ``|y - X theta|^2 / n + penalty |theta|_1``: Hao et al.'s convention.
+class Products(Protocol):
+    """A gram whose rows can be asked for."""
 
-    scikit-learn halves the first term, and wants rows: d of them that have the gram and the moment
-    of the evidence are as good as all n.
+    @property
+    def diagonal(self) -> Floats: ...  # (d,)
 
-    >>> from soids.evidence import Menu
-    >>> menu = Menu(np.eye(2))
-    >>> evidence = Evidence.empty(2).add(menu, menu.actions[0], 3.0).add(menu, menu.actions[1], 0.1)
-    >>> lasso(evidence, penalty=1.0).round(6).tolist()
-    [2.0, 0.0]
+    def rows(self, features: Ints) -> Floats: ...  # (n, d)
+
+
+class Inner:
+    """The gram of a table (n, d) with n far below d, which is never computed as a whole."""
+
+    def __init__(self, table: Floats) -> None:
+        self.table = table
+        self.diagonal: Floats = np.einsum("ij,ij->j", table, table)
+
+    def rows(self, features: Ints) -> Floats:  # (n, d)
+        products: Floats = self.table[:, features].T @ self.table
+        return products
+
+
+def lasso(gram: Products, moment: Floats, weights: Floats, start: Floats | None = None) -> Floats:
+    """The minimiser (d,); a ``start`` near it saves time.
+
+    >>> from soids.gram import Gram
+    >>> lasso(Gram.of(np.eye(2)), np.array([3.0, 0.1]), np.array([0.5, 0.5])).tolist()
+    [2.5, 0.0]
     """
-    if evidence.rounds == 0:
-        return np.zeros(len(evidence.moment))
-    rows, answers = compressed(evidence)
-    if penalty == 0.0 or len(rows) == 0:
-        least_squares: Floats = np.linalg.lstsq(rows, answers)[0].astype(np.float64)
-        return least_squares
-    from sklearn.linear_model import Lasso  # not above: it would double the time to start
+    theta = np.zeros(len(moment)) if start is None else np.array(start, dtype=np.float64)
+    largest = float(np.abs(moment).max())
+    allowed = max(TOLERANCE * float(weights.max()), ROUNDING * largest, 1e-300)
+    active = np.flatnonzero(theta)
+    slope = moment
+    while True:
+        if active.size:
+            rows = gram.rows(active)
+            values = theta[active]
+            square = np.ascontiguousarray(rows[:, active])
+            minimise(square, moment[active], weights[active], values, allowed)
+            theta[active] = values
+            slope = moment - values @ rows
+        excess = np.abs(slope) - weights
+        excess[active] = 0.0
+        excess[gram.diagonal <= 0.0] = 0.0  # features that are zero in all actions
+        waiting = np.flatnonzero(excess > 2.0 * allowed)
+        if not waiting.size:
+            return theta
+        room = max(ENTRANTS, active.size)
+        if waiting.size > room:
+            waiting = waiting[np.argpartition(excess[waiting], -room)[-room:]]
+        active = np.union1d(active, waiting)
 
-    alpha = 0.5 * penalty * evidence.rounds / len(rows)
-    model = Lasso(alpha, fit_intercept=False, tol=1e-8, max_iter=100_000)
-    theta: Floats = model.fit(rows, answers).coef_
-    return theta
+
+def hao_lasso(evidence: Evidence, noise: float, size: float = 1.0) -> Floats:  # (d,)
+    """The lasso of Hao, Lattimore & Wang (2020), for entries of actions up to ``size``.
+
+    It minimises ``|y - X theta|^2 / n + 4 sigma size sqrt(log d / n) |theta|_1``.
+    """
+    dimension = len(evidence.moment)
+    penalty = 4.0 * noise * size * math.sqrt(math.log(dimension) / max(evidence.rounds, 1))
+    weight = 0.5 * penalty * evidence.rounds  # half, because the squares above are not halved
+    return lasso(evidence.played, evidence.moment, np.full(dimension, weight))
 
 
-def compressed(evidence: Evidence) -> tuple[Floats, Floats]:
-    """At most d rows and answers whose gram and moment are those of the evidence."""
-    eigenvalues, vectors = np.linalg.eigh(evidence.gram)
-    seen = eigenvalues > 1e-12 * max(eigenvalues[-1], 1e-300)
-    roots = np.sqrt(eigenvalues[seen])
-    rows = np.asfortranarray(roots[:, None] * vectors[:, seen].T)
-    return rows, (vectors[:, seen].T @ evidence.moment) / roots
+def minimise(
+    gram: Floats, moment: Floats, weights: Floats, theta: Floats, tolerance: float
+) -> None:
+    """Bring the coefficients of a few features to the minimum, in place."""
+    for _ in range(ATTEMPTS):
+        if descend(gram, moment, weights, theta, tolerance, SWEEPS) < SWEEPS:
+            return
+        while solve_for_signs(gram, moment, weights, theta):
+            pass
+    warnings.warn(
+        f"the lasso has not converged on {len(theta)} features: rescale the actions, or raise the "
+        "penalty",
+        RuntimeWarning,
+        stacklevel=3,
+    )
 
 
-def lasso_penalty(rounds: float, dimension: int, noise: float, size: float = 1.0) -> float:
-    """The penalty of ESTC, ``4 sigma sqrt(log d / n)``, for entries of actions up to ``size``."""
-    return 4.0 * noise * size * math.sqrt(math.log(dimension) / max(rounds, 1))
+def solve_for_signs(gram: Floats, moment: Floats, weights: Floats, theta: Floats) -> bool:
+    """Move, in place, to the minimum for the present signs of the coefficients.
+
+    Coefficients whose sign would change become zero; if that raises the objective, the step ends
+    where the first of them is zero. Returns whether there were any. Where features are dependent,
+    the ridge makes the step a long one down their null space, so one of them becomes zero.
+    """
+    active = np.flatnonzero(theta)
+    values, square = theta[active], gram[np.ix_(active, active)]
+    pull = moment[active] - weights[active] * np.sign(values)
+    ridged = square + np.diag(1e-12 * np.diagonal(square))
+    factor, failed = dpotrf(ridged, lower=1)
+    if failed or not active.size:
+        return False
+    goal = dpotrs(factor, pull, lower=1)[0]
+    goal += dpotrs(factor, pull - square @ goal, lower=1)[0]  # the error of the ridge
+
+    def objective(theta: Floats) -> float:
+        slope = 0.5 * (square @ theta) - moment[active]
+        return float(slope @ theta + weights[active] @ np.abs(theta))
+
+    turned = goal * values < 0.0
+    reached = np.where(turned, 0.0, goal)
+    if turned.any() and objective(reached) > objective(values):
+        shares = np.where(turned, -values / np.where(turned, goal - values, 1.0), np.inf)
+        reached = values + shares.min() * (goal - values)
+        reached[shares.argmin()] = 0.0
+    theta[active] = reached
+    return bool(turned.any())

@@ -3,17 +3,11 @@
 import numpy as np
 
 from soids.arrays import Floats
-from soids.regression.weighted_lasso import TOLERANCE, Products, weighted_lasso
+from soids.regression.lasso import Products, lasso
 
 
 def two_step_mcp(
-    gram: Products,
-    moment: Floats,
-    rounds: float,
-    penalty: float,
-    concavity: float,
-    start: Floats,
-    tolerance: float = TOLERANCE,
+    gram: Products, moment: Floats, rounds: float, penalty: float, concavity: float, start: Floats
 ) -> Floats:  # (d,)
     """A lasso, then a lasso whose weights are the slopes of the penalty at the first estimate.
 
@@ -25,6 +19,6 @@ def two_step_mcp(
     [3.0, 0.45, 0.0]
     """
     level = np.full(len(moment), rounds * penalty)
-    first = weighted_lasso(gram, moment, level, start, tolerance)
+    first = lasso(gram, moment, level, start)
     slopes = rounds * np.maximum(0.0, penalty - np.abs(first) / concavity)
-    return weighted_lasso(gram, moment, slopes, first, tolerance)
+    return lasso(gram, moment, slopes, first)

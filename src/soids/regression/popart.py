@@ -45,10 +45,8 @@ def popart(
     variance = (reach**2 + noise**2) * unit
     slack = 1.0 + 2.0 * certainty / (count - 2.0 * certainty)
     residuals = samples.rewards - samples.actions @ start
-    robust = catoni(
-        start + samples.pulls * residuals[:, None],
-        np.sqrt(2.0 * certainty / (count * variance * slack)),
-    )
+    scale = np.sqrt(2.0 * certainty / (count * variance * slack))
+    robust = catoni(start + samples.pulls * residuals[:, None], scale)
     return np.where(np.abs(robust) > threshold, robust, 0.0)
 
 
@@ -64,8 +62,9 @@ def thresholds(
 
 
 def warm_popart(samples: Samples, reach: float, noise: float, delta: float) -> Floats:  # (d,)
-    """PopArt on the first half of the rounds gives the pilot for PopArt on the second half, where
-    the pilot's errors in reward are at most the noise.
+    """PopArt on the second half of the rounds, with a pilot from PopArt on the first half.
+
+    The errors of the pilot in reward are taken to be at most the noise.
     """
     half = len(samples.rewards) // 2
     pilot = popart(samples.part(slice(half)), reach, noise, 0.5 * delta)
@@ -92,5 +91,4 @@ def catoni(values: Floats, scale: Floats) -> Floats:  # (d,)
 def influence(deviation: Floats) -> Floats:
     """Catoni's psi: the identity near zero, a logarithm far from it."""
     size = np.abs(deviation)
-    damped: Floats = np.sign(deviation) * np.log1p(size + 0.5 * size**2)
-    return damped
+    return np.asarray(np.sign(deviation) * np.log1p(size + 0.5 * size**2))

@@ -27,8 +27,9 @@ class Ellipsoid(NamedTuple):
         return bool(np.linalg.norm(self.factor.T @ (theta - self.centre)) <= self.radius)
 
     def lengths(self, actions: Floats) -> Floats:  # (K,)
-        """Norms of the actions in the inverse precision: the uncertainty of an action's reward is
-        its length times the radius.
+        """The norms of the actions in the inverse precision.
+
+        The uncertainty of an action's reward is its length times the radius.
         """
         lengths = np.empty(len(actions))
         for first in range(0, len(actions), STRIP):
@@ -38,8 +39,7 @@ class Ellipsoid(NamedTuple):
 
     def whitened(self, actions: Floats) -> Floats:  # (K, d)
         """The actions in coordinates in which the ellipsoid is a ball."""
-        solved: Floats = dtrsm(1.0, self.factor, actions, side=1, lower=1, trans_a=1)
-        return solved
+        return np.asarray(dtrsm(1.0, self.factor, actions, side=1, lower=1, trans_a=1))
 
 
 def ridge(evidence: Evidence, penalty: float) -> tuple[Floats, Floats]:
@@ -58,8 +58,7 @@ def ridge(evidence: Evidence, penalty: float) -> tuple[Floats, Floats]:
 def self_normalised_radius(
     factor: Floats, penalty: float, noise: float, norm: float, delta: float
 ) -> float:
-    """The radius at which the ellipsoid holds the parameter at all times, with probability
-    ``1 - delta``.
+    """The radius at which the ellipsoid always holds the parameter, with probability ``1 - delta``.
 
     Theorem 2 of Abbasi-Yadkori, Pal, Szepesvari (2011): the noise is ``noise``-sub-Gaussian, and
     ``norm`` bounds the parameter's l2 norm.

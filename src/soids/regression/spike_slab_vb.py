@@ -12,7 +12,7 @@ import numpy as np
 from soids.arrays import Floats
 from soids.evidence import Evidence
 from soids.kernels.mean_field import Problem, ascend
-from soids.regression.weighted_lasso import weighted_lasso
+from soids.regression.lasso import lasso
 
 TOLERANCE = 1e-5  # change of an inclusion's entropy at which ascent ends, as in sparsevb
 SWEEPS = 1000
@@ -31,8 +31,7 @@ class MeanField(NamedTuple):
     def variances(self) -> Floats:  # (d,)
         """Variances of the coefficients under both cases together."""
         second = self.inclusion * (self.means**2 + self.deviations**2)
-        variances: Floats = second - self.expected() ** 2
-        return variances
+        return np.asarray(second - self.expected() ** 2)
 
 
 class SlabPrior(NamedTuple):
@@ -67,8 +66,8 @@ def cold_start(evidence: Evidence, noise: float) -> MeanField:
     dimension, rounds = len(evidence.moment), max(evidence.rounds, 1)
     sizes = np.sqrt(evidence.played.diagonal)
     weights = noise * sizes * math.sqrt(2.0 * math.log(max(dimension, 2)))
-    lasso = weighted_lasso(evidence.played, evidence.moment, weights, np.zeros(dimension))
-    found = lasso != 0.0
+    means = lasso(evidence.played, evidence.moment, weights)
+    found = means != 0.0
     inclusion = np.where(found, 1.0, found.mean())
     deviations = noise / np.sqrt(evidence.played.diagonal + noise**2 / rounds)
-    return MeanField(lasso, np.minimum(deviations, 1.0), inclusion)
+    return MeanField(means, np.minimum(deviations, 1.0), inclusion)

@@ -1,6 +1,4 @@
-"""The thresholded lasso of Ariu, Abe, Proutiere (2022): the lasso selects features, and least
-squares estimates their coefficients.
-"""
+"""The thresholded lasso of Ariu, Abe, Proutiere (2022): least squares on selected features."""
 
 import math
 
@@ -18,8 +16,7 @@ def large(lasso: Floats, penalty: float) -> Ints:
     """
     sizes = np.abs(lasso)
     first = sizes > 4.0 * penalty
-    found: Ints = np.flatnonzero(first & (sizes > 4.0 * penalty * math.sqrt(first.sum())))
-    return found
+    return np.flatnonzero(first & (sizes > 4.0 * penalty * math.sqrt(first.sum())))
 
 
 def least_squares_on(evidence: Evidence, features: Ints) -> Floats:  # (d,)

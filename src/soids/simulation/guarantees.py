@@ -14,7 +14,6 @@ import numpy as np
 
 from soids import theory
 from soids.arrays import Floats
-from soids.conditions import has_sparse_optimal_actions
 from soids.policies.appraisal import GAINS
 from soids.policies.coverage import ETA, RICH, ROUNDING, THEOREM3
 from soids.policies.posterior_rule import PosteriorRule
@@ -23,6 +22,7 @@ from soids.rates import RATES, complexity
 from soids.simulation.diagnosis import Beliefs, Diagnosis
 from soids.simulation.feedback import PROMPT
 from soids.simulation.ratios import exploration
+from soids.theory.sparse_optimal_action import has_sparse_optimal_actions
 
 REACH = 1.2564  # largest 2 rate gap at which the lemma on gaps counts the regret twice
 PROGRAMS = 500  # linear programs by which Definition 1 is checked, at most

@@ -10,7 +10,7 @@ from pathlib import Path
 import soids
 
 ONLOOKERS = ("cli", "plots", "report.py", "gym.py")  # these have no part in our play
-LIBRARIES = ("soids", "numpy", "scipy", "numba", "scikit-learn")
+LIBRARIES = ("soids", "numpy", "scipy", "numba")
 
 
 @cache

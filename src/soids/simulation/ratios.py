@@ -12,7 +12,7 @@ import numpy as np
 
 from soids import rates, theory
 from soids.arrays import Floats
-from soids.designs import exploratory_design
+from soids.designs import c_min
 from soids.policies.appraisal import GAINS
 from soids.policies.coverage import RICH
 from soids.policies.posterior_rule import PosteriorRule
@@ -31,11 +31,7 @@ def most_features(rewards: Floats, actions: Floats) -> int:
 def exploration(actions: Floats) -> tuple[float, float]:
     """C_min of the actions divided by their largest entry, and the size of that entry."""
     size = float(np.abs(actions).max())
-    if size == 0.0:
-        return 0.0, 0.0
-    c_min = exploratory_design(actions / size).value
-    rounding = 1e-14 * actions.shape[1]
-    return (min(1.0, c_min) if c_min > rounding else 0.0), size
+    return (c_min(actions, size) if size else 0.0), size
 
 
 def ratio_bounds(

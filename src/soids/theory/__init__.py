@@ -12,7 +12,6 @@ Notation, as in the paper
                actions do not span the space, which leaves the data-rich term
 """
 
-from soids.theory.calls import covered_call
 from soids.theory.horizons import (
     crossover,
     meaningful_from,
@@ -32,7 +31,7 @@ from soids.theory.lemmas import (
     square_ratio,
     young_constant,
 )
-from soids.theory.problem import WIDEST_GAP, reward_unit
+from soids.theory.problem import WIDEST_GAP, covered_call, reward_unit
 from soids.theory.theorems import (
     Bound,
     Tally,

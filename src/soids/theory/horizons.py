@@ -28,7 +28,7 @@ def uncapped_from(dimension: int, sparsity: int, c_min: float | None = None) -> 
 def crossover(dimension: int, sparsity: int, c_min: float) -> float:
     """The horizon at which Theorem 2's terms are equal: data-poor before it, data-rich after it.
 
-    Zero if data are rich from the first round on.
+    It is zero if data are rich from the first round on.
     """
     require(dimension, sparsity, c_min=c_min)
     factor = 0.9**6 * dimension * (dimension * c_min / sparsity) ** 2  # 0.9 is 27 over 30

@@ -1,9 +1,7 @@
 """The lemmas of the paper that the theorems rest on, as functions.
 
-Notation, as in the paper
-    regret  surrogate regret of a distribution over actions
-    gain    its surrogate information gain
-    ratio   regret**power / gain
+The p-ratio of a distribution over actions is ``regret**p / gain``, of its surrogate regret and its
+surrogate information gain.
 """
 
 import math
@@ -46,17 +44,17 @@ def young_constant(power: float) -> float:
     return float((power - 1.0) * power ** (-power / (power - 1.0)))
 
 
-def regret_by_ratio(gain: float, ratio: float, price: float, power: float = 2.0) -> float:
-    """Upper bound on surrogate regret for any multiplier ``price`` (Lemma regret_GIR_bound).
+def regret_by_ratio(gain: float, ratio: float, multiplier: float, power: float = 2.0) -> float:
+    """Upper bound on surrogate regret for any positive multiplier (Lemma regret_GIR_bound).
 
-    >>> regret_by_ratio(gain=1.0, ratio=4.0, price=1.0)  # regret 2, from 2**2 / 1
+    >>> regret_by_ratio(gain=1.0, ratio=4.0, multiplier=1.0)  # regret 2, from 2**2 / 1
     2.0
     """
     as_number(gain, "gain", 0.0)
     as_number(ratio, "ratio", 0.0)
-    as_number(price, "price", 0.0, strict=True)
-    rest: float = (price * ratio) ** (1.0 / (power - 1.0))
-    return gain / price + young_constant(power) * rest
+    as_number(multiplier, "multiplier", 0.0, strict=True)
+    rest: float = (multiplier * ratio) ** (1.0 / (power - 1.0))
+    return gain / multiplier + young_constant(power) * rest
 
 
 def gap_factor(rates: object, gap: float) -> Floats:
@@ -71,16 +69,14 @@ def gap_factor(rates: object, gap: float) -> Floats:
     """
     reach = 2.0 * as_floats(rates, "rates") * as_number(gap, "gap", 0.0, strict=True)
     safe = np.maximum(reach, 1e-12)
-    factor: Floats = np.maximum(2.0, np.expm1(safe) / safe)
-    return factor
+    return np.maximum(2.0, np.expm1(safe) / safe)
 
 
 def rich_alone(dimension: int, sparsity: int, horizon: int) -> float:
     """Regret bound of the rate ``lambda^(2)`` alone (Lemma history_indep_learning_rates)."""
     require(dimension, sparsity, horizon)
-    return 16.0 * math.sqrt(
-        2.0 / 3.0 * complexity(dimension, sparsity, horizon) * dimension * horizon
-    )
+    cost = complexity(dimension, sparsity, horizon)
+    return 16.0 * math.sqrt(2.0 / 3.0 * cost * dimension * horizon)
 
 
 def poor_alone(dimension: int, sparsity: int, horizon: int, c_min: float) -> float:

@@ -76,9 +76,9 @@ def theorem1_adaptive(
 ) -> Tally:
     """Theorem 1 for learning rates that depend on the history.
 
-    ``rise`` is ``C_{1,T}``, a bound on ``1 / lambda_t - 1 / lambda_{t-1}`` known in advance, and
-    ``peak`` is ``C_{2,T}``, a bound on ``1 / lambda_{T-1}``. Larger bounds are valid too; the proof
-    needs a rise of at least 1. The other arguments are those of `theorem1`.
+    ``rise`` is ``C_{1,T}``, a bound on ``1 / lambda_t - 1 / lambda_{t-1}`` known in advance and at
+    least 1, and ``peak`` is ``C_{2,T}``, a bound on ``1 / lambda_{T-1}``. Larger bounds are valid
+    too. The other arguments are those of `theorem1`.
     """
     require(dimension, sparsity)
     rate, gain, regret = as_histories(rates, gains, regrets)
@@ -210,11 +210,8 @@ def tally(
 ) -> Tally:
     """The terms of Theorem 1, unchecked; the factor of the regret is 2 without a ``gap``."""
     factor = 2.0 if gap is None else gap_factor(rates, gap)
-    return Tally(
-        cost / float(rates[-1]),
-        float((factor * regrets).sum()),
-        float(3.0 / 32.0 * (gains / rates).sum()),
-    )
+    regret, gain = float((factor * regrets).sum()), float(3.0 / 32.0 * (gains / rates).sum())
+    return Tally(cost / float(rates[-1]), regret, gain)
 
 
 def as_histories(rates: object, gains: object, regrets: object) -> tuple[Floats, Floats, Floats]:

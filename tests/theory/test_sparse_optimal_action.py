@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from soids.conditions import has_sparse_optimal_actions
+from soids.theory.sparse_optimal_action import has_sparse_optimal_actions
 
 
 def axes(dimension):

@@ -1,4 +1,4 @@
-"""Checks of the theorems' conditions on an action set: are optimal actions sparse?
+"""Definition 1 of the paper, which the theorems assume: optimal actions are sparse.
 
 Notation
     sparse  (n, d)  actions with at most s non-zero entries
@@ -13,16 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
-from soids.arrays import Bools, Floats, Ints, as_count, as_floats
+from soids.arrays import Bools, Floats, Ints, as_count, as_rows
 
 TIE = 1e-9  # advantages up to this, relative to the largest entry of any action, are rounding
 
 
 class SparseOptimality(NamedTuple):
-    """Whether optimal actions are sparse: True if proven, False with a witness, else None.
-
-    In a condition it counts as true only if proven.
-    """
+    """Whether optimal actions are sparse: True if proven, False with a witness, else None."""
 
     holds: bool | None
     witness: Floats | None = None  # (d,)  a parameter near which every optimal action is dense
@@ -54,9 +51,7 @@ def has_sparse_optimal_actions(
     >>> has_sparse_optimal_actions(np.vstack([np.eye(3), np.full(3, -1.0)]), 1).witness is None
     False
     """
-    rows = as_floats(actions, "actions")
-    if rows.ndim != 2 or 0 in rows.shape:
-        raise ValueError(f"actions must have shape (K, d), one action a row, got {rows.shape}")
+    rows = as_rows(actions, "actions")
     dimension = rows.shape[1]
     sparsity = as_count(sparsity, "sparsity", 1, dimension)
     draws, programs = as_count(draws, "draws", 0), as_count(programs, "programs", 0)
@@ -78,9 +73,7 @@ def has_sparse_optimal_actions(
 def random_parameters(
     draws: int, dimension: int, sparsity: int, rng: np.random.Generator
 ) -> Floats:  # (draws, d)
-    """Parameters with random supports, uniform on the surface of the l1 ball; their length does not
-    change which action is optimal.
-    """
+    """Random sparse parameters of l1 norm 1: the length does not change which action is optimal."""
     thetas = np.zeros((draws, dimension))
     supports = rng.random((draws, dimension)).argsort(axis=1)[:, :sparsity]
     sizes = rng.dirichlet(np.ones(sparsity), draws)
@@ -111,9 +104,7 @@ def search(
 
 
 def separation(action: Floats, others: Floats, support: Ints) -> tuple[Floats, float]:
-    """The parameter in the unit box of a support that maximises the advantage of an action over all
-    others, and that advantage.
-    """
+    """The largest advantage of an action over all others, and its parameter in [-1, 1]^support."""
     lead = (action - others)[:, support]
     size = len(support)
     constraints = np.hstack([-lead, np.ones((len(lead), 1))])  # the advantage is below each lead
