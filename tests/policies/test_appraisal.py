@@ -13,6 +13,7 @@ from soids.information import (
     through_noise,
 )
 from soids.policies.appraisal import GAINS, Appraiser
+from soids.policies.awaited import awaited
 
 BANDIT = paper_instance(20, 0)
 TOLD = {"sparsity": 2, "radius": 10.0, "noise": 1.0}
@@ -32,9 +33,11 @@ def test_a_noisy_reward_is_rated_by_what_those_under_way_leave_to_learn():
     policy = waiting(SOIDS(20, gain="shannon", **TOLD))
     belief, menu = policy.state.mind.belief, Menu(BANDIT.actions)
     rewards, weights = belief.rewards_on(menu), belief.particles().weights
-    appraiser = Appraiser.of(belief, GAINS["shannon"], policy.pending)
-    regret, gain = appraiser.appraise(rewards)
-    left = left_to_learn(rewards, weights, appraiser.awaited, appraiser.variances)
+    appraiser = Appraiser.of(belief, GAINS["shannon"])
+    under_way = awaited(None, appraiser, policy.state.past.pending, menu, rewards)
+    regret, gain = appraiser._replace(directions=under_way.directions).appraise(rewards)
+    expected = np.array([one.action for one in policy.pending]) @ belief.particles().thetas.T
+    left = left_to_learn(rewards, weights, expected.T, np.ones(len(policy.pending)))
     assert left.min() < 0.5
     np.testing.assert_allclose(regret, shortfall(rewards, weights), rtol=1e-9)
     np.testing.assert_allclose(
@@ -46,7 +49,10 @@ def test_a_noisy_reward_is_rated_by_what_those_under_way_leave_to_learn():
 def test_other_contexts_are_rated_like_the_one_on_offer(gain):
     policy = waiting(SOIDS(20, gain=gain, **TOLD))
     belief = policy.state.mind.belief
-    appraiser = Appraiser.of(belief, GAINS[gain], policy.pending)
+    menu = Menu(BANDIT.actions)
+    appraiser, rewards = Appraiser.of(belief, GAINS[gain]), belief.rewards_on(menu)
+    under_way = awaited(None, appraiser, policy.state.past.pending, menu, rewards)
+    appraiser = appraiser._replace(directions=under_way.directions)
     menus = [Menu(BANDIT.actions[:5]), Menu(BANDIT.actions[5:])]
     for menu, found in zip(menus, appraiser.elsewhere(menus), strict=True):
         np.testing.assert_allclose(

@@ -1,5 +1,7 @@
 """Frequentist information directed sampling: the information ratio of a confidence set."""
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 
 from soids.arrays import Floats
@@ -9,9 +11,11 @@ from soids.policies.decision import Information
 from soids.policies.ellipsoid_rule import Bounds, EllipsoidRule
 from soids.policies.past import Past
 from soids.policies.policy import Family, Plan
+from soids.policies.settings import check_choice
 from soids.regression.ridge import Ellipsoid
 
 
+@dataclass(frozen=True)
 class FrequentistIDSRule(EllipsoidRule[None]):
     """The information ratio of a confidence set (Kirschner & Krause 2018), minimised exactly.
 
@@ -20,21 +24,12 @@ class FrequentistIDSRule(EllipsoidRule[None]):
     (``"directed"``).
     """
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        noise: float = 1.0,
-        norm: float | None = None,
-        ridge: float = 1.0,
-        delta: float = 0.01,
-        alpha: float | None = None,
-        gain: str = "full",
-    ) -> None:
-        super().__init__(dimension, noise=noise, norm=norm, ridge=ridge, delta=delta, alpha=alpha)
-        if not isinstance(gain, str) or gain not in ("full", "directed"):
-            raise ValueError(f"gain must be one of full, directed, got {gain!r}")
-        self.gain = gain
+    _: KW_ONLY
+    gain: str = "full"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.gain, "gain", ("full", "directed"))
 
     def law(self, mind: None, past: Past, menu: Menu) -> Plan:
         ellipsoid = self.ellipsoid(past.evidence)

@@ -1,10 +1,11 @@
-"""The policy that trusts the lasso."""
+"""The policy that takes the best action by the lasso, in every round."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Floats, as_count, as_number
+from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
 from soids.information import greedy
 from soids.policies.past import Past
@@ -19,6 +20,7 @@ class Estimated(NamedTuple):
     evidence: Evidence
 
 
+@dataclass(frozen=True)
 class GreedyRule(Rule[Estimated | None]):
     """The action that the lasso expects most of, in every round: it explores among ties only.
 
@@ -32,9 +34,9 @@ class GreedyRule(Rule[Estimated | None]):
     1
     """
 
-    def __init__(self, dimension: int, *, noise: float = 1.0) -> None:
-        self.dimension = as_count(dimension, "dimension")
-        self.noise = as_number(noise, "noise", SMALLEST)
+    dimension: int
+    _: KW_ONLY
+    noise: float = 1.0
 
     def think(
         self, mind: Estimated | None, past: Past, menu: Menu | None, rng: np.random.Generator

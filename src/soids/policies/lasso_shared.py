@@ -7,11 +7,12 @@ one of them is drawn. ``t`` counts rewards, ``d`` the dimension.
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Floats, as_count, as_number
+from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
 from soids.information import Spread, greedy
 from soids.policies.past import Outcome, Past
@@ -31,14 +32,15 @@ class Estimate(NamedTuple):
     pseudo: Evidence | None = None  # mean contexts and pseudo-rewards, if it imputes them
 
 
+@dataclass(frozen=True)
 class LassoRule(Rule[Estimate]):
     """Act on the latest estimate; a rule adds how to estimate and how to act."""
 
     least = LEAST  # number of rewards that an estimate needs more of
 
-    def __init__(self, dimension: int, *, penalty: float) -> None:
-        self.dimension = as_count(dimension, "dimension")
-        self.penalty = as_number(penalty, "penalty", SMALLEST)
+    dimension: int
+    _: KW_ONLY
+    penalty: float
 
     def start(self) -> Estimate:
         zeros = np.zeros(self.dimension)
@@ -68,6 +70,7 @@ class LassoRule(Rule[Estimate]):
         raise NotImplementedError
 
 
+@dataclass(frozen=True)
 class SALassoBanditRule(LassoRule):
     """The sparsity-agnostic lasso bandit (Oh, Iyengar, Zeevi 2021): greedy on the lasso.
 
@@ -81,8 +84,8 @@ class SALassoBanditRule(LassoRule):
     np.True_
     """
 
-    def __init__(self, dimension: int, *, penalty: float = 0.4) -> None:
-        super().__init__(dimension, penalty=penalty)
+    _: KW_ONLY
+    penalty: float = 0.4
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = evidence.rounds
@@ -91,6 +94,7 @@ class SALassoBanditRule(LassoRule):
         return lasso, lasso
 
 
+@dataclass(frozen=True)
 class ThresholdedLassoBanditRule(LassoRule):
     """The thresholded lasso bandit (Ariu, Abe, Proutiere 2022): greedy on least squares over the
     features whose lasso coefficients are large; any action if there are none.
@@ -100,8 +104,8 @@ class ThresholdedLassoBanditRule(LassoRule):
 
     least = 0
 
-    def __init__(self, dimension: int, *, penalty: float = 0.02) -> None:
-        super().__init__(dimension, penalty=penalty)
+    _: KW_ONLY
+    penalty: float = 0.02
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = max(evidence.rounds, 2)  # a single reward would go unpenalised
@@ -110,6 +114,7 @@ class ThresholdedLassoBanditRule(LassoRule):
         return least_squares_on(evidence, large(lasso, self.penalty * decay)), lasso
 
 
+@dataclass(frozen=True)
 class DRLassoBanditRule(LassoRule):
     """The doubly robust lasso bandit (Kim & Paik 2019): a lasso of pseudo-rewards on the mean of
     all actions on offer, so that every arm is learned of whichever was played.
@@ -122,19 +127,11 @@ class DRLassoBanditRule(LassoRule):
 
     needs_sets = True
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        penalty: float = 0.5,
-        chance: float = 1.0,
-        uniform: int = 9,
-        clip: float = 3.0,
-    ) -> None:
-        super().__init__(dimension, penalty=penalty)
-        self.chance = as_number(chance, "chance", 0.0)
-        self.uniform = as_count(uniform, "uniform", 0)
-        self.clip = as_number(clip, "clip", 0.0, strict=True)
+    _: KW_ONLY
+    penalty: float = 0.5
+    chance: float = 1.0
+    uniform: int = 9
+    clip: float = 3.0
 
     def think(
         self, mind: Estimate, past: Past, menu: Menu | None, rng: np.random.Generator

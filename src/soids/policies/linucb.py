@@ -1,6 +1,7 @@
 """LinUCB: optimism over an ellipsoid that holds the parameter."""
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ class Bounded(NamedTuple):
     lengths: Floats  # (K,)
 
 
+@dataclass(frozen=True)
 class LinUCBRule(EllipsoidRule[Bounded | None]):
     """Optimism over the ellipsoid: LinUCB, or OFUL.
 

@@ -85,7 +85,7 @@ class Past(NamedTuple):
             outcomes.append(
                 Outcome(
                     waiting.round, waiting.index, waiting.probability, waiting.action, menu,
-                    waiting.place, value,
+                    waiting.place, value
                 )
             )  # fmt: skip
         pending = self.pending.without([one.round for one in outcomes])

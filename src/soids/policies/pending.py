@@ -93,11 +93,12 @@ class Pending:
     def since(self, turn: int) -> list[Waiting]:
         """The decisions after a round, oldest first."""
         found: list[Waiting] = []
-        for number, block in reversed(self.blocks.items()):
-            if BLOCK * number + BLOCK <= turn:
-                break
-            found[:0] = [one for one in block.values() if one.round > turn]
-        return found
+        for block in reversed(self.blocks.values()):
+            for one in reversed(block.values()):
+                if one.round <= turn:
+                    return found[::-1]
+                found.append(one)
+        return found[::-1]
 
     def add(
         self, turn: int, index: int, probability: float, offered: Offered, known: bool, room: float

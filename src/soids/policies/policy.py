@@ -1,12 +1,12 @@
-"""A policy: a rule that says how to choose, inside the one shell that all rules share.
+"""A policy: a rule that says how to choose, and the code that all rules share.
 
-A rule is its settings and a few functions without side effects. What it has learned beyond the
-evidence is its mind, an immutable value of its own making. The policy holds the mind and the past,
-offers the verbs that users call, and draws the actions.
+A rule is a frozen dataclass of settings with a few functions without side effects. What a rule has
+learned beyond the evidence is its mind, an immutable value. The policy holds the mind and the past,
+offers the methods that users call, and draws the actions.
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, final
 
 import numpy as np
@@ -17,10 +17,14 @@ from soids.information import Mixture
 from soids.policies.decision import SILENT, Decision, Information, Offered
 from soids.policies.explanation import Explanation
 from soids.policies.floor import Floored, as_floor, with_floor
-from soids.policies.past import Outcome, Past
+from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
+from soids.policies.settings import CHECKS, Check, check_settings, settings_of
+from soids.spelling import meant
 
 Mind = TypeVar("Mind")
+Floor = float | Floats | None
+Indices = Sequence[int] | Ints
 
 
 class Plan(NamedTuple):
@@ -32,7 +36,7 @@ class Plan(NamedTuple):
 
 
 class Rule(Generic[Mind]):
-    """All that tells one policy from another.
+    """All that tells one policy from another: a frozen dataclass of settings, see ``settings.py``.
 
     ``law`` is all that a rule must have. The other methods have defaults for rules that keep
     nothing beyond the evidence. None of them changes the rule or its arguments.
@@ -43,6 +47,10 @@ class Rule(Generic[Mind]):
     discount: float = 1.0  # weight of a round after one more
     learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
     needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set
+    checks: ClassVar[Mapping[str, Check]] = CHECKS
+
+    def __post_init__(self) -> None:
+        check_settings(self, self.checks)
 
     @property
     def name(self) -> str:
@@ -137,8 +145,8 @@ class Policy:
         actions: object,
         rng: np.random.Generator,
         *,
-        floor: float | Floats | None = None,
-        excluded: Sequence[int] | Ints = (),
+        floor: Floor = None,
+        excluded: Indices = (),
     ) -> Decision:
         """Choose one of the actions (K, d) on offer that are not ``excluded`` (by their indices).
 
@@ -151,12 +159,7 @@ class Policy:
         return self._drawn(mind, offered, rng.random(), floor)
 
     def decide(
-        self,
-        actions: object,
-        uniform: float,
-        *,
-        floor: float | Floats | None = None,
-        excluded: Sequence[int] | Ints = (),
+        self, actions: object, uniform: float, *, floor: Floor = None, excluded: Indices = ()
     ) -> Decision:
         """Choose as ``choose`` does, by the last beliefs, with a given number in [0, 1).
 
@@ -171,11 +174,7 @@ class Policy:
         return self._drawn(mind, offered, uniform, floor)
 
     def law(
-        self,
-        actions: object,
-        *,
-        floor: float | Floats | None = None,
-        excluded: Sequence[int] | Ints = (),
+        self, actions: object, *, floor: Floor = None, excluded: Indices = ()
     ) -> Floats:  # (K,)
         """The exact distribution of the next choice; it leaves no trace.
 
@@ -196,9 +195,7 @@ class Policy:
         mind = self.rule.think(self.state.mind, past, past.menu, rng)
         self.state = State(mind, past, True)
 
-    def observe(
-        self, decision: Decision | Waiting | Sequence[Decision | Waiting], reward: object
-    ) -> None:
+    def observe(self, decision: Decided | Sequence[Decided], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
         past, outcomes = self.state.past.settled(decision, reward, self.rule.discount)
         self._learn(past, outcomes)
@@ -217,7 +214,7 @@ class Policy:
         past = self.state.past.after(offered, index, probability, self.rule.needs_sets)
         self._learn(*past.settled(past.pending[past.decisions], reward, self.rule.discount))
 
-    def forget(self, decision: Decision | Waiting | Sequence[Decision | Waiting]) -> None:
+    def forget(self, decision: Decided | Sequence[Decided]) -> None:
         """Give up on the reward of a decision, or of a list of them: it will never come."""
         self.state = self.state._replace(past=self.state.past.without(decision))
 
@@ -241,7 +238,7 @@ class Policy:
         mind = self.state.mind if is_last and self.state.has_thought else self.mind
         return self.rule.explain(mind, decision, names)
 
-    def _offer(self, actions: object, excluded: Sequence[int] | Ints) -> Offered:
+    def _offer(self, actions: object, excluded: Indices) -> Offered:
         """The actions on offer, checked; an action set that is known already is the same object."""
         if len(excluded):
             if not self.rule.takes_exclusions:
@@ -262,12 +259,10 @@ class Policy:
         mind, past, _ = self.state
         return self.rule.think(mind, past, menu, np.random.default_rng(past.decisions))
 
-    def _guarded(self, mixture: Mixture, offered: Offered, floor: float | Floats | None) -> Mixture:
+    def _guarded(self, mixture: Mixture, offered: Offered, floor: Floor) -> Mixture:
         return with_floor(mixture, self.floor if floor is None else as_floor(floor), offered)
 
-    def _drawn(
-        self, mind: Any, offered: Offered, uniform: float, floor: float | Floats | None
-    ) -> Decision:
+    def _drawn(self, mind: Any, offered: Offered, uniform: float, floor: Floor) -> Decision:
         """Draw an action by the law of a mind, and remember that."""
         past = self.state.past
         plan = self.rule.law(mind, past, offered.menu)
@@ -302,12 +297,15 @@ class Family:
         self.__signature__ = settings.replace(parameters=parameters, return_annotation=Policy)
 
     def __call__(self, *args: Any, floor: float = 0.0, **settings: Any) -> Policy:
+        known = self.__signature__.parameters
+        for name in settings:
+            if name not in known:
+                raise TypeError(f"{self!r} has the settings {', '.join(known)}{meant(name, known)}")
+        try:
+            self.__signature__.bind(*args, **settings)
+        except TypeError as error:
+            raise TypeError(f"{self!r} cannot be made: {error}") from None
         return Policy(self.rule(*args, **settings), floor=floor)
 
     def __repr__(self) -> str:
         return self.rule.__name__.removesuffix("Rule")
-
-
-def settings_of(rule: Rule[Any]) -> dict[str, Any]:
-    """The arguments that build a rule anew; each is kept under its own name."""
-    return {name: getattr(rule, name) for name in inspect.signature(type(rule)).parameters}

@@ -6,11 +6,12 @@
 | minimise the information ratio | SparseIDS       | SOIDS                |
 """
 
+from dataclasses import KW_ONLY, dataclass
+
 from soids.arrays import as_count, as_flag, as_number
-from soids.information import Mixture
 from soids.policies.coverage import ETA, RICH, THEOREM2, THEOREM3
 from soids.policies.policy import Family, Policy
-from soids.policies.posterior_rule import Outlook, PosteriorRule, follow_draw, least_ratio
+from soids.policies.posterior_rule import FreeRule, PosteriorRule
 from soids.theory import reward_unit
 
 STEPS = 25  # Langevin steps in a round; the paper gives no number
@@ -59,12 +60,7 @@ class Optimistic(Family):
         )  # fmt: skip
 
     def theorem2(
-        self,
-        dimension: int,
-        sparsity: int,
-        radius: float,
-        noise: float,
-        action_bound: float = 1.0,
+        self, dimension: int, sparsity: int, radius: float, noise: float, action_bound: float = 1.0
     ) -> Policy:
         """The algorithm of Theorem 2 (of FGTS, its data-rich half), in the units of your rewards.
 
@@ -79,12 +75,7 @@ class Optimistic(Family):
         return self._covered(THEOREM2, dimension, sparsity, radius, noise, action_bound)
 
     def theorem3(
-        self,
-        dimension: int,
-        sparsity: int,
-        radius: float,
-        noise: float,
-        action_bound: float = 1.0,
+        self, dimension: int, sparsity: int, radius: float, noise: float, action_bound: float = 1.0
     ) -> Policy:
         """The algorithm of Theorem 3 (of FGTS, its data-rich half), in the units of your rewards.
 
@@ -112,7 +103,8 @@ class Optimistic(Family):
         )  # fmt: skip
 
 
-class SOIDSRule(PosteriorRule):
+@dataclass(frozen=True)
+class SOIDSRule(FreeRule):
     """Sparse Optimistic Information Directed Sampling: optimistic, least information ratio.
 
     >>> import numpy as np
@@ -126,43 +118,32 @@ class SOIDSRule(PosteriorRule):
     """
 
     optimistic = True
+    minimises_ratio = True
     proven = (*THEOREM2, *THEOREM3)
     bounded_ratios = (2, 3)
 
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return least_ratio(outlook)
 
-
-class FGTSRule(PosteriorRule):
+@dataclass(frozen=True)
+class FGTSRule(FreeRule):
     """Feel-Good Thompson Sampling (Zhang 2022): follow a draw from the optimistic posterior."""
 
     optimistic = True
     proven = RICH  # its 3-ratio has no bound
-    bounded_ratios = (2,)
-
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return follow_draw(outlook)
 
 
-class SparseIDSRule(PosteriorRule):
+@dataclass(frozen=True)
+class SparseIDSRule(FreeRule):
     """Sparse IDS (Hao, Lattimore, Deng 2021): plain posterior, least information ratio."""
 
-    optimistic = False
-    default_gain = "conditional"
+    minimises_ratio = True
     bounded_ratios = (2, 3)
+    _: KW_ONLY
+    gain: str = "conditional"
 
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return least_ratio(outlook)
 
-
-class ThompsonRule(PosteriorRule):
+@dataclass(frozen=True)
+class ThompsonRule(FreeRule):
     """Thompson sampling: follow a draw from the plain posterior."""
-
-    optimistic = False
-    bounded_ratios = (2,)
-
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return follow_draw(outlook)
 
 
 SOIDS = Optimistic(SOIDSRule)
