@@ -14,7 +14,7 @@ from soids.kernels import threads
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*relaxed posterior:RuntimeWarning",
-    "ignore:every coefficient is estimated as zero:RuntimeWarning",
+    "ignore:every coefficient is:RuntimeWarning",
 )
 
 # Halves and quarters, with zeros: the same numbers in all types but the whole ones.

@@ -12,9 +12,7 @@ from soids.evidence import Menu
 from soids.policies.popart_elimination import essential
 from soids.regression.lasso import lasso, lasso_penalty
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:every coefficient is estimated as zero:RuntimeWarning"
-)
+pytestmark = pytest.mark.filterwarnings("ignore:every coefficient is:RuntimeWarning")
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (20, 5))
 BANDIT = SparseLinearBandit(ACTIONS, [0.0, 2.0, 0.0, 0.0, 0.0], noise=0.5)
