@@ -117,6 +117,11 @@ def test_an_unknown_setting_names_the_policy_and_the_nearest_setting(family):
         family()
 
 
+def test_an_unknown_setting_of_a_preset_names_the_preset():
+    with pytest.raises(TypeError, match=r"^SOIDS\.paper has .*, got 'sparsty': did you mean 'spar"):
+        SOIDS.paper(20, sparsty=2)
+
+
 def played(**settings):
     """A policy in mid-play, a decision whose reward has not come, and its generator."""
     policy, rng = SOIDS(3, **settings), np.random.default_rng(0)

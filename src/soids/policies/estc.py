@@ -1,4 +1,4 @@
-"""Explore the sparsity, then commit: the design that shows all features best, then the lasso."""
+"""Explore the Sparsity Then Commit: an exploratory design, then the action best by the lasso."""
 
 import math
 from dataclasses import dataclass

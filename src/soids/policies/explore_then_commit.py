@@ -1,4 +1,4 @@
-"""Explore by a design for a while, estimate once, and commit to what looks best."""
+"""Explore by a design, estimate the parameter, and then take the best action by the estimate."""
 
 import math
 import warnings

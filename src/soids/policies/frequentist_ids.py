@@ -38,9 +38,9 @@ class FrequentistIDSRule(EllipsoidRule[None]):
         if self.gain == "directed":
             gain = directed_gain(ellipsoid, bounds, menu)
         mixture = minimise_ratio(regret, gain)
-        paid, learned = mixture.mean(regret), mixture.mean(gain)
-        ratio = information_ratio(paid / self.noise, learned)
-        return Plan(mixture, Information(paid, learned, ratio, 0.0))
+        cost, nats = mixture.mean(regret), mixture.mean(gain)
+        ratio = information_ratio(cost / self.noise, nats)
+        return Plan(mixture, Information(cost, nats, ratio, 0.0))
 
 
 FrequentistIDS = Family(FrequentistIDSRule)
@@ -51,10 +51,10 @@ def directed_gain(ellipsoid: Ellipsoid, bounds: Bounds, menu: Menu) -> Floats:  
 
     Half the log of the factor by which a rank-one update of the precision shrinks its variance.
     """
-    hopeful = int(bounds.upper.argmax())
-    if bounds.lengths[hopeful] == 0.0:
+    optimistic = int(bounds.upper.argmax())
+    if bounds.lengths[optimistic] == 0.0:
         return np.zeros(len(menu.actions))
     rows = ellipsoid.whitened(menu.actions)
-    shared = rows @ rows[hopeful] / bounds.lengths[hopeful]
+    shared = rows @ rows[optimistic] / bounds.lengths[optimistic]
     gain: Floats = -0.5 * np.log1p(-(shared**2) / (1.0 + bounds.lengths**2))
     return gain

@@ -8,7 +8,7 @@ one of them is drawn. ``t`` counts rewards, ``d`` the dimension.
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -36,11 +36,9 @@ class Estimate(NamedTuple):
 class LassoRule(Rule[Estimate]):
     """Act on the latest estimate; a rule adds how to estimate and how to act."""
 
-    least = LEAST  # number of rewards that an estimate needs more of
+    least: ClassVar[int] = LEAST  # number of rewards that an estimate needs more of
 
     dimension: int
-    _: KW_ONLY
-    penalty: float
 
     def start(self) -> Estimate:
         zeros = np.zeros(self.dimension)
@@ -60,10 +58,6 @@ class LassoRule(Rule[Estimate]):
             return mind
         theta, lasso = self._estimate(evidence, mind.lasso)
         return mind._replace(theta=theta, lasso=lasso, rounds=evidence.rounds)
-
-    def _lasso(self, evidence: Evidence, penalty: float, start: Floats) -> Floats:  # (d,)
-        weights = np.full(self.dimension, evidence.rounds * penalty)
-        return weighted_lasso(evidence.played, evidence.moment, weights, start)
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         """The parameter to act on, and the lasso that it is made of, (d,) each."""
@@ -90,7 +84,7 @@ class SALassoBanditRule(LassoRule):
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = evidence.rounds
         decay = math.sqrt((4.0 * math.log(t) + 2.0 * math.log(self.dimension)) / t)
-        lasso = self._lasso(evidence, self.penalty * decay, start)
+        lasso = warm_lasso(evidence, self.penalty * decay, start)
         return lasso, lasso
 
 
@@ -110,7 +104,7 @@ class ThresholdedLassoBanditRule(LassoRule):
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = max(evidence.rounds, 2)  # a single reward would go unpenalised
         decay = math.sqrt(2.0 * math.log(t) * math.log(max(self.dimension, 2)) / t)
-        lasso = self._lasso(evidence, self.penalty * decay, start)
+        lasso = warm_lasso(evidence, self.penalty * decay, start)
         return least_squares_on(evidence, large(lasso, self.penalty * decay)), lasso
 
 
@@ -155,11 +149,17 @@ class DRLassoBanditRule(LassoRule):
         return mind._replace(pseudo=pseudo)
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
-        lasso = self._lasso(evidence, self.penalty * self._decay(evidence.rounds), start)
+        lasso = warm_lasso(evidence, self.penalty * self._decay(evidence.rounds), start)
         return lasso, lasso
 
     def _decay(self, t: float) -> float:
         return math.sqrt((math.log(t) + math.log(self.dimension)) / t)
+
+
+def warm_lasso(evidence: Evidence, penalty: float, start: Floats) -> Floats:  # (d,)
+    """The lasso, from an estimate that is near."""
+    weights = np.full(len(start), evidence.rounds * penalty)
+    return weighted_lasso(evidence.played, evidence.moment, weights, start)
 
 
 SALassoBandit = Family(SALassoBanditRule)

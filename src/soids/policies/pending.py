@@ -1,8 +1,8 @@
-"""The decisions that wait for their rewards, as an immutable collection that costs little.
+"""The pending decisions, whose rewards have not come, as an immutable collection.
 
-A waiting decision keeps its own action. The action set it was made from is shared by all decisions
-that were made from it. Of action sets that the evidence does not know yet, only so many are kept as
-it can still remember: those whose rounds have the smallest random keys, by which it samples them.
+A pending decision keeps its own action. Its action set is shared by all decisions that were made
+from it. The evidence remembers a limited number of action sets, and so many are kept here of those
+that it does not hold yet: the ones whose rounds have the smallest random keys, as in the evidence.
 """
 
 from collections.abc import Iterable, Iterator

@@ -19,8 +19,7 @@ from soids.policies.explanation import Explanation
 from soids.policies.floor import Floored, as_floor, with_floor
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
-from soids.policies.settings import CHECKS, Check, check_settings, settings_of
-from soids.spelling import meant
+from soids.policies.settings import CHECKS, Check, check_call, check_settings, settings_of
 
 Mind = TypeVar("Mind")
 Floor = float | Floats | None
@@ -32,7 +31,7 @@ class Plan(NamedTuple):
 
     mixture: Mixture
     info: Information = SILENT
-    notes: Any = None  # what the rule computed on the way and wants back when an action is drawn
+    notes: Any = None  # what the rule computed and needs again once an action is drawn
 
 
 class Rule(Generic[Mind]):
@@ -107,7 +106,7 @@ class State(NamedTuple):
 
 @final
 class Policy:
-    """Choose among actions, learn from rewards: the verbs of every policy.
+    """Choose among actions, learn from rewards: the methods of every policy.
 
     ``SOIDS(...)`` and the others build one. ``state`` is immutable; to try something and undo it,
     keep the old one and assign it again. With a ``floor`` every action on offer has at least its
@@ -163,7 +162,7 @@ class Policy:
     ) -> Decision:
         """Choose as ``choose`` does, by the last beliefs, with a given number in [0, 1).
 
-        Rewards since the last ``refresh`` or ``choose`` are not thought of yet.
+        Rewards since the last ``refresh`` or ``choose`` have no effect yet.
         """
         uniform = as_number(uniform, "uniform", 0.0)
         if uniform >= 1.0:
@@ -297,14 +296,7 @@ class Family:
         self.__signature__ = settings.replace(parameters=parameters, return_annotation=Policy)
 
     def __call__(self, *args: Any, floor: float = 0.0, **settings: Any) -> Policy:
-        known = self.__signature__.parameters
-        for name in settings:
-            if name not in known:
-                raise TypeError(f"{self!r} has the settings {', '.join(known)}{meant(name, known)}")
-        try:
-            self.__signature__.bind(*args, **settings)
-        except TypeError as error:
-            raise TypeError(f"{self!r} cannot be made: {error}") from None
+        check_call(repr(self), self.__signature__, args, settings)
         return Policy(self.rule(*args, **settings), floor=floor)
 
     def __repr__(self) -> str:

@@ -41,7 +41,7 @@ class Mind(NamedTuple):
     ratios: float = 0.0  # sum of the 2-ratios of the laws that were played
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
     recent: tuple[Menu, ...] = ()  # the last contexts, over which the ratio is averaged
-    awaited: Awaited | None = None  # what the belief expects of rewards under way
+    awaited: Awaited | None = None  # what the belief expects of pending rewards
 
 
 def warn_of_uneven(actions: Floats) -> None:
@@ -172,8 +172,8 @@ class PosteriorRule(Rule[Mind]):
         regret, gain = appraiser.appraise(rewards, resolved=resolved)
         unit = appraiser.noise
         mixture = self._mixture(Outlook(menu, appraiser, rewards, regret, gain, past, mind.recent))
-        paid, learned = mixture.mean(regret), mixture.mean(gain) / unit**2
-        info = Information(paid, learned, information_ratio(paid / unit, learned), mind.rate)
+        cost, nats = mixture.mean(regret), mixture.mean(gain) / unit**2
+        info = Information(cost, nats, information_ratio(cost / unit, nats), mind.rate)
         if self.budget_ms is not None and isinstance(belief, ParticleSystem):
             info = info._replace(effective=belief.effective_size(), behind=belief.behind())
         return Plan(mixture, info, under_way)

@@ -57,6 +57,20 @@ def check_choice(value: object, name: str, known: Iterable[str]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(names)}{meant(value, names)}")
 
 
+def check_call(
+    name: str, signature: inspect.Signature, args: tuple[Any, ...], settings: Mapping[str, Any]
+) -> None:
+    """Refuse arguments that do not fit, by the name that the user called."""
+    known = signature.parameters
+    for setting in settings:
+        if setting not in known:
+            raise TypeError(f"{name} has the settings {', '.join(known)}{meant(setting, known)}")
+    try:
+        signature.bind(*args, **settings)
+    except TypeError as error:
+        raise TypeError(f"{name} cannot be made: {error}") from None
+
+
 def settings_of(rule: Any) -> dict[str, Any]:
     """The arguments that build a rule anew; each is kept under its own name."""
     return {name: getattr(rule, name) for name in inspect.signature(type(rule)).parameters}

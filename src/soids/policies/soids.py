@@ -6,15 +6,32 @@
 | minimise the information ratio | SparseIDS       | SOIDS                |
 """
 
+import functools
+import inspect
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 from soids.arrays import as_count, as_flag, as_number
 from soids.policies.coverage import ETA, RICH, THEOREM2, THEOREM3
 from soids.policies.policy import Family, Policy
 from soids.policies.posterior_rule import FreeRule, PosteriorRule
+from soids.policies.settings import check_call
 from soids.theory import reward_unit
 
 STEPS = 25  # Langevin steps in a round; the paper gives no number
+
+
+def preset(method: Callable[..., Policy]) -> Callable[..., Policy]:
+    """A method of a family whose error messages name the family: ``SOIDS.paper``."""
+
+    @functools.wraps(method)
+    def checked(self: Family, *args: Any, **settings: Any) -> Policy:
+        signature = inspect.signature(functools.partial(method, self))
+        check_call(f"{self!r}.{method.__name__}", signature, args, settings)
+        return method(self, *args, **settings)
+
+    return checked
 
 
 class Optimistic(Family):
@@ -22,6 +39,7 @@ class Optimistic(Family):
 
     rule: type[PosteriorRule]
 
+    @preset
     def paper(
         self,
         dimension: int,
@@ -59,6 +77,7 @@ class Optimistic(Family):
             eta=0.5, gain="full", sweeps=sweeps,
         )  # fmt: skip
 
+    @preset
     def theorem2(
         self, dimension: int, sparsity: int, radius: float, noise: float, action_bound: float = 1.0
     ) -> Policy:
@@ -67,13 +86,14 @@ class Optimistic(Family):
         The true parameter has at most ``sparsity`` features that matter and an l1 norm of at most
         ``radius``, the noise is ``noise``-sub-Gaussian, and no feature of an action exceeds
         ``action_bound`` in size. The policy refuses what it can see to be outside of the theorem,
-        such as another set of actions. Three assumptions are for you to check: optimal actions are
+        such as another set of actions. You must check three assumptions: optimal actions are
         sparse (Definition 1; ``soids bound --actions FILE`` says), each reward comes before the
         next choice, and particles stand for the exact posterior. Of FGTS only the data-rich half is
         proven, so its rate is that half's.
         """
         return self._covered(THEOREM2, dimension, sparsity, radius, noise, action_bound)
 
+    @preset
     def theorem3(
         self, dimension: int, sparsity: int, radius: float, noise: float, action_bound: float = 1.0
     ) -> Policy:

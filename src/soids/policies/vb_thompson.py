@@ -86,8 +86,8 @@ class MeanFieldPosterior:
         if fit is not None:
             theta = fit.expected()
             explained = 2.0 * evidence.moment @ theta - theta @ evidence.gram @ theta
-            doubt = evidence.played.diagonal @ fit.variances()
-            square += float(doubt / AVERAGED - explained)
+            spread = evidence.played.diagonal @ fit.variances()
+            square += float(spread / AVERAGED - explained)
         floor = CLEAREST**2 * evidence.energy
         return max(square, floor) / evidence.rounds
 
