@@ -34,7 +34,7 @@ def check_coverage(policy: Any) -> None:
         f"rate {by_name!r} without the theorem: {'; '.join(reasons)}. The presets theorem2 and "
         "theorem3 of SOIDS and FGTS set all of it",
         RuntimeWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 
