@@ -16,7 +16,7 @@ from soids.evidence import SETS, Evidence, Menu
 from soids.information import Mixture
 from soids.policies.decision import SILENT, Decision, Information, Offered
 from soids.policies.explanation import Explanation
-from soids.policies.floor import Floored, as_floor, with_floor
+from soids.policies.floor import Floored, as_floor, floors_on
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
 from soids.policies.settings import CHECKS, Check, check_call, check_settings, settings_of
@@ -152,10 +152,9 @@ class Policy:
         ``floor`` is a probability in all, spread evenly, or the least probability of each action.
         """
         as_generator(rng)
-        offered = self._offer(actions, excluded)
-        self.rule.check(self.state.past, offered.menu)
+        offered, floors = self._asked(actions, excluded, floor)
         mind = self.rule.think(self.state.mind, self.state.past, offered.menu, rng)
-        return self._drawn(mind, offered, rng.random(), floor)
+        return self._drawn(mind, offered, rng.random(), floors)
 
     def decide(
         self, actions: object, uniform: float, *, floor: Floor = None, excluded: Indices = ()
@@ -167,10 +166,9 @@ class Policy:
         uniform = as_number(uniform, "uniform", 0.0)
         if uniform >= 1.0:
             raise ValueError(f"uniform must lie in [0, 1), got {uniform!r}")
-        offered = self._offer(actions, excluded)
-        self.rule.check(self.state.past, offered.menu)
+        offered, floors = self._asked(actions, excluded, floor)
         mind = self.state.mind if self.state.has_thought else self._mind_for(offered.menu)
-        return self._drawn(mind, offered, uniform, floor)
+        return self._drawn(mind, offered, uniform, floors)
 
     def law(
         self, actions: object, *, floor: Floor = None, excluded: Indices = ()
@@ -180,10 +178,10 @@ class Policy:
         Where rewards have come since the last ``refresh`` or ``choose``, beliefs are formed for
         this answer alone, from random numbers of its own.
         """
-        offered = self._offer(actions, excluded)
-        self.rule.check(self.state.past, offered.menu)
+        offered, floors = self._asked(actions, excluded, floor)
         plan = self.rule.law(self._mind_for(offered.menu), self.state.past, offered.menu)
-        return offered.spread(self._guarded(plan.mixture, offered, floor))
+        mixture = plan.mixture if floors is None else Floored(plan.mixture, floors)
+        return offered.spread(mixture)
 
     def refresh(self, rng: np.random.Generator) -> None:
         """Think about all rewards so far, ahead of the next choice, if there were actions yet."""
@@ -210,6 +208,9 @@ class Policy:
             )
         offered = self._offer(actions, ())
         index = as_count(index, "index", 0, offered.count - 1)
+        probability = as_number(probability, "probability", 0.0, strict=True)
+        if probability > 1.0:
+            raise ValueError(f"probability must be at most 1, got {probability:g}")
         past = self.state.past.after(offered, index, probability, self.rule.needs_sets)
         self._learn(*past.settled(past.pending[past.decisions], reward, self.rule.discount))
 
@@ -239,7 +240,7 @@ class Policy:
 
     def _offer(self, actions: object, excluded: Indices) -> Offered:
         """The actions on offer, checked; an action set that is known already is the same object."""
-        if len(excluded):
+        if np.size(excluded):
             if not self.rule.takes_exclusions:
                 raise ValueError(
                     f"excluded must be empty for {self.rule.name}, which knows arms by their place "
@@ -258,21 +259,29 @@ class Policy:
         mind, past, _ = self.state
         return self.rule.think(mind, past, menu, np.random.default_rng(past.decisions))
 
-    def _guarded(self, mixture: Mixture, offered: Offered, floor: Floor) -> Mixture:
-        return with_floor(mixture, self.floor if floor is None else as_floor(floor), offered)
+    def _asked(
+        self, actions: object, excluded: Indices, floor: Floor
+    ) -> tuple[Offered, Floats | None]:
+        """The actions on offer and their floors (n,), checked before anything changes."""
+        offered = self._offer(actions, excluded)
+        self.rule.check(self.state.past, offered.menu)
+        return offered, floors_on(self.floor if floor is None else as_floor(floor), offered)
 
-    def _drawn(self, mind: Any, offered: Offered, uniform: float, floor: Floor) -> Decision:
+    def _drawn(
+        self, mind: Any, offered: Offered, uniform: float, floors: Floats | None
+    ) -> Decision:
         """Draw an action by the law of a mind, and remember that."""
         past = self.state.past
         plan = self.rule.law(mind, past, offered.menu)
-        mixture = self._guarded(plan.mixture, offered, floor)
+        mixture: Mixture = plan.mixture
+        left: float | None = uniform
+        if floors is not None:
+            mixture = Floored(mixture, floors)
+            left = mixture.left(uniform)
         place = mixture.draw(uniform)
         index, probability = offered.index(place), mixture.probability(place)
         past = past.after(offered, index, probability, self.rule.needs_sets)
         decision = Decision(index, probability, past.decisions, plan.info, offered, mixture)
-        left: float | None = uniform
-        if mixture is not plan.mixture and isinstance(mixture, Floored):
-            left = mixture.left(uniform)
         self.state = State(self.rule.chosen(mind, plan, decision, left), past, True)
         return decision
 
