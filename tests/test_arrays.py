@@ -13,7 +13,8 @@ from soids.evidence import Menu
 from soids.kernels import threads
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*relaxed posterior:RuntimeWarning", "ignore:no coefficient is told:RuntimeWarning"
+    "ignore:.*relaxed posterior:RuntimeWarning",
+    "ignore:every coefficient is:RuntimeWarning",
 )
 
 # Halves and quarters, with zeros: the same numbers in all types but the whole ones.

@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from soids import SOIDS
+from soids import POLICIES, SOIDS
 from soids.evidence import Menu
 from soids.policies.decision import Offered
+from soids.policies.policy import Family
 from soids.posteriors import SpikeSlab, Subset
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (5, 3))
@@ -106,6 +107,19 @@ NAN, INF = math.nan, math.inf
 def test_a_setting_that_makes_no_sense_is_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         SOIDS(**{"dimension": 3, **settings})
+
+
+@pytest.mark.parametrize("family", [one for one in POLICIES.values() if isinstance(one, Family)])
+def test_an_unknown_setting_names_the_policy_and_the_nearest_setting(family):
+    with pytest.raises(TypeError, match=rf"^{family!r} has the settings .* got 'flor'.*'floor'"):
+        family(3, flor=0.1)
+    with pytest.raises(TypeError, match=rf"^{family!r} cannot be made: .* 'dimension'$"):
+        family()
+
+
+def test_an_unknown_setting_of_a_preset_names_the_preset():
+    with pytest.raises(TypeError, match=r"^SOIDS\.paper has .*, got 'sparsty': did you mean 'spar"):
+        SOIDS.paper(20, sparsty=2)
 
 
 def played(**settings):
@@ -285,14 +299,16 @@ def test_a_reward_is_observed_once():
 )
 def test_a_rate_function_is_watched(returned, message):
     answers = {"now": 0.1}
-    interrupted = Interrupted(rate=lambda progress: answers["now"])
-    answers["now"] = returned
+    policy, decision, rng = played(rate=lambda progress: answers["now"])
+    policy.observe(decision, 2.0)  # else there is nothing new to think about
+    state, answers["now"] = policy.state, returned
     with pytest.raises(ValueError, match=message):
-        interrupted.policy.choose(ACTIONS, interrupted.rng)
+        policy.choose(ACTIONS, rng)
     with pytest.raises(ValueError, match=message):
-        interrupted.policy.inclusion()
+        policy.inclusion()
+    assert policy.state is state
     answers["now"] = 0.1
-    interrupted.assert_unmoved()
+    policy.choose(ACTIONS, rng)
 
 
 @pytest.mark.parametrize("decision", [None, 3, "first"])

@@ -138,7 +138,7 @@ def test_a_law_that_changes_with_the_round_is_that_of_the_next(name):
     assert Fixed(policy)(log.entries[0]) == pytest.approx(expected, abs=1e-12)
 
 
-def test_what_was_only_asked_for_does_not_count_as_played():
+def test_what_was_only_asked_for_does_not_count_as_played(monkeypatch):
     """The rates of Theorem 3 go by sums of the ratios of what was played: of nothing, here."""
     sums = []
 
@@ -154,7 +154,7 @@ def test_what_was_only_asked_for_does_not_count_as_played():
         mixtures.append(mixture(outlook))
         return mixtures[-1]
 
-    policy.rule._mixture = kept
+    monkeypatch.setattr(type(policy.rule), "_mixture", staticmethod(kept))
     masses = [Fixed(policy)(log.entries[0]) for _ in range(3)]
     assert len(mixtures) == 3
     assert set(sums) == {(0.0, 0.0)}
@@ -303,7 +303,7 @@ def changing(rounds):
 
 @pytest.mark.parametrize("make_log", [made_log, changing])
 @pytest.mark.parametrize("name", ["soids", "thompson", "lints", "vb_thompson", "greedy"])
-def test_a_policy_thinks_only_of_what_is_new(name, make_log):
+def test_a_policy_thinks_only_of_what_is_new(name, make_log, monkeypatch):
     """Once after each reward that counts, not of rounds that do not; before the first of them it
     has no action set to think about, so each choice begins with the prior.
     """
@@ -319,7 +319,7 @@ def test_a_policy_thinks_only_of_what_is_new(name, make_log):
                 thoughts.append(past.evidence.rounds)
             return found
 
-        policy.rule.think = watched
+        monkeypatch.setattr(type(policy.rule), "think", staticmethod(watched))
         return policy
 
     found = replay(make_log(150), name, make, np.random.default_rng(0))

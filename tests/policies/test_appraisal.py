@@ -33,9 +33,9 @@ def test_a_noisy_reward_is_rated_by_what_those_under_way_leave_to_learn():
     policy = waiting(SOIDS(20, gain="shannon", **TOLD))
     belief, menu = policy.state.mind.belief, Menu(BANDIT.actions)
     rewards, weights = belief.rewards_on(menu), belief.particles().weights
-    under_way = awaited(None, belief, policy.state.past.pending, menu, rewards)
-    appraiser = Appraiser.of(belief, GAINS["shannon"], under_way.directions)
-    regret, gain = appraiser.appraise(rewards)
+    appraiser = Appraiser.of(belief, GAINS["shannon"])
+    under_way = awaited(None, appraiser, policy.state.past.pending, menu, rewards)
+    regret, gain = appraiser._replace(directions=under_way.directions).appraise(rewards)
     left = share_left(under_way.resolved, half_variance(rewards, weights))
     assert left.min() < 0.5
     np.testing.assert_allclose(regret, shortfall(rewards, weights), rtol=1e-9)
@@ -48,10 +48,10 @@ def test_a_noisy_reward_is_rated_by_what_those_under_way_leave_to_learn():
 def test_other_contexts_are_rated_like_the_one_on_offer(gain):
     policy = waiting(SOIDS(20, gain=gain, **TOLD))
     belief = policy.state.mind.belief
-    offered = Menu(BANDIT.actions)
-    rewards = belief.rewards_on(offered)
-    under_way = awaited(None, belief, policy.state.past.pending, offered, rewards)
-    appraiser = Appraiser.of(belief, GAINS[gain], under_way.directions)
+    menu = Menu(BANDIT.actions)
+    appraiser, rewards = Appraiser.of(belief, GAINS[gain]), belief.rewards_on(menu)
+    under_way = awaited(None, appraiser, policy.state.past.pending, menu, rewards)
+    appraiser = appraiser._replace(directions=under_way.directions)
     menus = [Menu(BANDIT.actions[:5]), Menu(BANDIT.actions[5:])]
     for menu, found in zip(menus, appraiser.elsewhere(menus), strict=True):
         np.testing.assert_allclose(

@@ -17,7 +17,8 @@ from soids.policies.posterior_rule import PosteriorRule
 from soids.posteriors import Gaussian, Relaxed, SpikeSlab, Subset
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*relaxed posterior:RuntimeWarning", "ignore:no coefficient is told:RuntimeWarning"
+    "ignore:.*relaxed posterior:RuntimeWarning",
+    "ignore:every coefficient is:RuntimeWarning",
 )
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (6, 3))

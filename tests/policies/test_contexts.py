@@ -268,7 +268,7 @@ def test_every_recent_context_is_appraised_by_itself(monkeypatch, together):
         policy.observe(policy.choose(menu.actions, rng), rng.standard_normal())
     belief = policy.state.mind.belief
     weights = belief.particles().weights
-    found = Appraiser.of(belief, GAINS["full"], ()).elsewhere(policy.state.mind.recent)
+    found = Appraiser.of(belief, GAINS["full"]).elsewhere(policy.state.mind.recent)
     assert len(found) == 4
     for menu, answers in zip(menus, found, strict=True):
         expected = appraise(belief.rewards_on(Menu(menu.actions)), weights)

@@ -11,7 +11,8 @@ from soids.posteriors import POSTERIORS, Tuning
 
 # Few data make the relaxed posterior and PopArt warn, by design; here they are among others.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*relaxed posterior:RuntimeWarning", "ignore:no coefficient is told:RuntimeWarning"
+    "ignore:.*relaxed posterior:RuntimeWarning",
+    "ignore:every coefficient is:RuntimeWarning",
 )
 
 every_policy = pytest.mark.parametrize("family", members())

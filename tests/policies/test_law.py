@@ -12,7 +12,8 @@ from soids.policies.posterior_rule import PosteriorRule
 
 # Few data make the relaxed posterior and PopArt warn, by design; here they are among others.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*relaxed posterior:RuntimeWarning", "ignore:no coefficient is told:RuntimeWarning"
+    "ignore:.*relaxed posterior:RuntimeWarning",
+    "ignore:every coefficient is:RuntimeWarning",
 )
 
 STACKED = ("lasso_bandit", "mcp_bandit")  # know arms by their place in the list
@@ -161,7 +162,7 @@ def test_to_decide_is_not_to_think_but_to_choose_is(family, monkeypatch):
         thoughts.append(1)
         return think(*arguments)
 
-    monkeypatch.setattr(policy.rule, "think", counted)
+    monkeypatch.setattr(type(policy.rule), "think", staticmethod(counted))
     policy.observe(policy.decide(ACTIONS, 0.3), 1.0)
     policy.decide(ACTIONS, 0.6)
     assert len(thoughts) == 0
@@ -440,7 +441,7 @@ def test_to_forget_is_to_forget_all_of_a_list_or_none():
 def test_choices_of_others_are_the_same_evidence_as_own_ones(family):
     own, other = family(4, **TOLD), family(4, **TOLD)
     rng = np.random.default_rng(1)
-    fixed = own.rule.__dict__.get("action_bound") is not None
+    fixed = getattr(own.rule, "action_bound", None) is not None
     sets = [ACTIONS] if fixed else [ACTIONS, ACTIONS[:6], -ACTIONS]
     for t in range(12):
         actions = sets[t % len(sets)]

@@ -10,7 +10,7 @@ from soids.evidence import Menu
 from soids.kernels.inverse_norms import lengths_of
 from soids.policies import linucb
 from soids.policies.ellipsoid_rule import Bounds
-from soids.policies.linucb import most_hopeful
+from soids.policies.linucb import most_optimistic
 from soids.regression.ridge import Ellipsoid
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (12, 4))
@@ -66,7 +66,7 @@ def test_a_bound_of_earlier_rounds_rules_out_no_action_that_is_best_now():
             assert decision.action @ ellipsoid.centre + 0.5 * decision.info.regret == (
                 pytest.approx(upper.max(), rel=1e-9)
             )
-            anew = most_hopeful(ellipsoid, decision.menu, np.full(len(actions), 1e9))
+            anew = most_optimistic(ellipsoid, decision.menu, np.full(len(actions), 1e9))
             assert (decision.index, decision.info.gain) == (anew[0], 0.5 * math.log1p(anew[1] ** 2))
             assert (np.array(decision.info[:4]) >= 0.0).all()
             policy.observe(decision, decision.action[0] + rng.standard_normal())

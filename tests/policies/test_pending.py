@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from soids import DRLassoBandit, Thompson, Uniform, load, save
-from soids.evidence import lot_of
+from soids.evidence import random_key
 from soids.policies.pending import BLOCK, Pending
 
 ROUNDS = 2 * BLOCK + 90  # several blocks, the last one not full
@@ -101,7 +101,7 @@ def test_of_unknown_sets_only_as_many_are_kept_as_can_be_remembered():
     policy, decisions = waiting_for(fresh(60), forgetful(8))
     pending = policy.state.past.pending
     kept = [decision for decision in decisions if pending.menu(pending[decision.round])]
-    smallest = sorted(range(1, 61), key=lot_of)[:8]
+    smallest = sorted(range(1, 61), key=random_key)[:8]
     assert [decision.round for decision in kept] == sorted(smallest)
     assert all(pending.menu(pending[one.round]) is one.menu for one in kept)
     assert len(pending.shared) == 8

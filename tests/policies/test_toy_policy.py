@@ -4,6 +4,7 @@ policies it does with this one.
 
 import subprocess
 import sys
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,11 +22,13 @@ from soids.simulation.worker import Post, perform
 from some_logs import made_log
 
 
+@dataclass(frozen=True)
 class ToyRule(Rule[tuple]):
     """Any action with probability ``share``, else the best by a perturbed ridge regression."""
 
-    def __init__(self, dimension, *, share=0.2):
-        self.dimension, self.share = dimension, share
+    dimension: int
+    _: KW_ONLY
+    share: float = 0.2
 
     def start(self):
         return np.zeros(self.dimension), 0.0

@@ -1,8 +1,8 @@
 """Regret and information gain of actions under a belief, by each of the definitions of gain."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -16,18 +16,14 @@ from soids.information import (
     share_left,
     shortfall,
     through_noise,
-)
+)  # fmt: skip
 from soids.posteriors import Belief
 
 TOGETHER = 20_000  # most actions of other contexts that are evaluated at once
 
 
-class Appraisal(Protocol):
-    """Regret and gain (N,) from the rewards (M, N) of weighted parameters."""
-
-    def __call__(
-        self, rewards: Floats, weights: Floats, starts: Ints | None = None
-    ) -> tuple[Floats, Floats]: ...
+# Regret and gain (N,) from the rewards (M, N) of weighted parameters, and where action sets start.
+Appraisal = Callable[[Floats, Floats, Ints | None], tuple[Floats, Floats]]
 
 
 def appraise_conditionally(
@@ -63,12 +59,11 @@ class Appraiser(NamedTuple):
     weights: Floats  # (M,)
     noise: float
     definition: Gain
-    directions: Floats | None = None  # (P, M)  what rewards under way will resolve
+    directions: Floats | None = None  # (P, M)  what pending rewards will resolve
 
     @classmethod
-    def of(cls, belief: Belief, definition: Gain, directions: Floats | None = None) -> Self:
-        """By a belief."""
-        return cls(belief, belief.particles().weights, belief.noise(), definition, directions)
+    def of(cls, belief: Belief, definition: Gain) -> Self:
+        return cls(belief, belief.particles().weights, belief.noise(), definition)
 
     def appraise(
         self, rewards: Floats, starts: Ints | None = None, resolved: Floats | None = None

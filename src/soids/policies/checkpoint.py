@@ -14,11 +14,13 @@ from soids.files import write_whole
 from soids.policies import POLICIES
 from soids.policies.packing import Packer, Unpacker
 from soids.policies.past import Past
-from soids.policies.policy import Family, Policy, Rule, State, settings_of
+from soids.policies.policy import Family, Policy, Rule, State
+from soids.policies.settings import settings_of
 
 MAGIC = b"soids policy 6\n"
 BROKEN = (  # what a file of another making may lead to
-    LookupError, AttributeError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile,
+    ImportError, LookupError, AttributeError, TypeError, ValueError, OSError, EOFError,
+    zipfile.BadZipFile,
 )  # fmt: skip
 
 

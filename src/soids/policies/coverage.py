@@ -34,7 +34,7 @@ def check_coverage(policy: Any) -> None:
         f"rate {by_name!r} without the theorem: {'; '.join(reasons)}. The presets theorem2 and "
         "theorem3 of SOIDS and FGTS set all of it",
         RuntimeWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 
@@ -72,7 +72,7 @@ def shortfalls(policy: Any) -> Iterator[str]:
 
 
 def warn_of_large(policy: Any, menu: Menu) -> None:
-    """Warn that a theorem's rate by itself assumes smaller actions than these."""
+    """Warn if a theorem's rate assumes smaller actions than these."""
     if policy.rate not in THEOREM2 + THEOREM3 or policy.radius is None or policy.noise is None:
         return
     if policy.radius * menu.largest > policy.noise * (1.0 + ROUNDING):

@@ -1,6 +1,7 @@
 """Estimation to decisions: the least worst-case regret that information does not excuse."""
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,66 +11,62 @@ from soids.arrays import Floats, as_number
 from soids.information import Mixture, Spread
 from soids.policies.policy import Family
 from soids.policies.posterior_rule import Outlook, PosteriorRule
+from soids.policies.settings import assign
 from soids.rates import complexity
+from soids.spelling import meant
 
 # Values of gamma that are tried, in units of the theory's.
 FACTORS = {"theory": (1.0,), "saddle": (0.25, 0.5, 1.0, 2.0, 4.0)}
 
 
+@dataclass(frozen=True)
 class E2DRule(PosteriorRule):
     """The decision-estimation coefficient (Foster et al. 2021), over particles.
 
     Plays the distribution with the least worst case, over all particles, of regret minus ``gamma``
     times the information that tells the particle from the mean. ``gamma`` is a number (reward per
     nat), ``"theory"`` (which balances dimension against what is left to learn), or ``"saddle"``:
-    the price for which regret plus the price of the information yet due, ``C_t / t`` nats a round,
-    is least (Kirschner et al. 2023), at five linear programs a round.
+    the value for which regret plus ``gamma`` times the information yet due, ``C_t / t`` nats a
+    round, is least (Kirschner et al. 2023), at five linear programs a round.
     """
 
-    optimistic = False
+    bounded_ratios = ()
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        sparsity: int | None = None,
-        radius: float | None = None,
-        noise: float | None = None,
-        posterior: str | Any = "subset",
-        eta: float = 1.0,
-        gamma: float | str = "theory",
-        particles: int = 100,
-        sweeps: int = 2,
-    ) -> None:
-        super().__init__(
-            dimension, sparsity=sparsity, radius=radius, noise=noise, posterior=posterior, eta=eta,
-            particles=particles, sweeps=sweeps,
-        )  # fmt: skip
-        if isinstance(gamma, str):
-            if gamma not in FACTORS:
-                raise ValueError(
-                    f"gamma must be a number or one of {', '.join(FACTORS)}, got {gamma!r}"
-                )
-        else:
-            gamma = as_number(gamma, "gamma", 0.0)
-        self.gamma = gamma
+    dimension: int
+    _: KW_ONLY
+    sparsity: int | None = None
+    radius: float | None = None
+    noise: float | None = None
+    posterior: str | Any = "subset"
+    eta: float = 1.0
+    gamma: float | str = "theory"
+    particles: int = 100
+    sweeps: int = 2
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.gamma, str):
+            assign(self, gamma=as_number(self.gamma, "gamma", 0.0))
+        elif self.gamma not in FACTORS:
+            raise ValueError(
+                f"gamma must be a number or one of {', '.join(FACTORS)}{meant(self.gamma, FACTORS)}"
+            )
+        super().__post_init__()
 
     def _mixture(self, outlook: Outlook) -> Mixture:
-        alive = outlook.weights > 0.0
-        mean = outlook.weights @ outlook.rewards
+        weights, noise = outlook.appraiser.weights, outlook.appraiser.noise
+        alive, mean = weights > 0.0, weights @ outlook.rewards
         rewards = outlook.rewards[alive]
         regret = rewards.max(axis=1, keepdims=True) - rewards
-        nats = 0.5 * ((rewards - mean) / outlook.noise) ** 2
+        nats = 0.5 * ((rewards - mean) / noise) ** 2
         if not isinstance(self.gamma, str):
             return least_worst(regret - self.gamma * nats)[0]
         rounds = outlook.past.evidence.rounds + 1
-        left = complexity(
-            self.dimension, self.known_sparsity(outlook.belief), rounds
-        )  # nats to learn in all
-        price = outlook.noise * math.sqrt(0.5 * self.dimension * rounds / left)
+        sparsity = self.known_sparsity(outlook.appraiser.belief)
+        left = complexity(self.dimension, sparsity, rounds)  # nats to learn in all
+        unit = noise * math.sqrt(0.5 * self.dimension * rounds / left)
         found = []
         for factor in FACTORS[self.gamma]:
-            gamma = factor * price
+            gamma = factor * unit
             mixture, worst = least_worst(regret - gamma * nats)
             found.append((worst + gamma * left / rounds, factor, mixture))
         return min(found, key=lambda candidate: candidate[:2])[2]

@@ -1,10 +1,11 @@
 """Acting on an ellipsoid that holds the parameter: what LinUCB and frequentist IDS share."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Floats, as_count, as_number, as_share
+from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
 from soids.information import information_ratio
 from soids.policies.decision import Information
@@ -43,6 +44,7 @@ class Bounds(NamedTuple):
         return Information(regret, gain, information_ratio(regret / noise, gain), 0.0)
 
 
+@dataclass(frozen=True)
 class EllipsoidRule(Rule[Mind]):
     """A rule that holds the ellipsoid of Abbasi-Yadkori, Pal, Szepesvari (2011).
 
@@ -50,29 +52,25 @@ class EllipsoidRule(Rule[Mind]):
     fails. With ``alpha`` the radius is that number at all times, and neither is needed.
     """
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        noise: float = 1.0,
-        norm: float | None = None,
-        ridge: float = 1.0,
-        delta: float = 0.01,
-        alpha: float | None = None,
-    ) -> None:
-        if norm is None and alpha is None:
+    dimension: int
+    _: KW_ONLY
+    noise: float = 1.0
+    norm: float | None = None
+    ridge: float = 1.0
+    delta: float = 0.01
+    alpha: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.norm is None and self.alpha is None:
             raise ValueError(
                 "norm must be given (a bound on the parameter's l2 norm), or alpha (a fixed "
                 "radius), got neither"
             )
-        if norm is not None and alpha is not None:
-            raise ValueError(f"norm must be left out beside a fixed radius alpha, got {norm!r}")
-        self.dimension = as_count(dimension, "dimension")
-        self.noise = as_number(noise, "noise", SMALLEST)
-        self.norm = None if norm is None else as_number(norm, "norm", 0.0)
-        self.ridge = as_number(ridge, "ridge", SMALLEST)
-        self.delta = as_share(delta, "delta")
-        self.alpha = None if alpha is None else as_number(alpha, "alpha", 0.0)
+        if self.norm is not None and self.alpha is not None:
+            raise ValueError(
+                f"norm must be left out beside a fixed radius alpha, got {self.norm!r}"
+            )
+        super().__post_init__()
 
     def ellipsoid(self, evidence: Evidence) -> Ellipsoid:
         """Where the parameter may be, by all rewards so far."""

@@ -1,15 +1,17 @@
-"""Explore the sparsity, then commit: the design that shows all features best, then the lasso."""
+"""Explore the Sparsity Then Commit: an exploratory design, then the action best by the lasso."""
 
 import math
+from dataclasses import dataclass
 
-from soids.arrays import SMALLEST, Floats, as_count, as_number
+from soids.arrays import Floats
 from soids.designs import Design, exploratory_design
 from soids.evidence import Evidence, Menu
-from soids.policies.explore_then_commit import ExploreThenCommit, Sample, Theory, planned
+from soids.policies.explore_then_commit import ExploreThenCommit, Sample
 from soids.policies.policy import Family
 from soids.regression.lasso import hao_lasso
 
 
+@dataclass(frozen=True)
 class ESTCRule(ExploreThenCommit):
     """Explore the Sparsity Then Commit (Hao, Lattimore, Wang 2020): best design, then the lasso.
 
@@ -26,21 +28,6 @@ class ESTCRule(ExploreThenCommit):
     1
     """
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        exploration: int | None = None,
-        horizon: int | None = None,
-        sparsity: int | None = None,
-        reward_bound: float | None = None,
-        noise: float = 1.0,
-    ) -> None:
-        self.dimension = as_count(dimension, "dimension")
-        self.exploration, self.horizon, self.sparsity = exploration, horizon, sparsity
-        self.reward_bound, self.noise = reward_bound, as_number(noise, "noise", SMALLEST)
-        self.plan = planned(dimension, exploration, horizon, sparsity, reward_bound, self.noise)
-
     def _design(self, menu: Menu) -> Design:
         design = exploratory_design(menu.actions)
         if design.value == 0.0:
@@ -49,9 +36,9 @@ class ESTCRule(ExploreThenCommit):
             )
         return design
 
-    def _theory(self, menu: Menu, plan: Theory) -> float:
+    def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
         c_min = self._design(menu).value / menu.largest**2  # as if actions were in [-1, 1]^d
-        per_error = plan.sparsity * plan.noise * plan.horizon / (plan.reward_bound * c_min)
+        per_error = sparsity * self.noise * horizon / (reward_bound * c_min)
         rounds: float = (2.0 * per_error**2 * math.log(2 * self.dimension)) ** (1 / 3)
         return rounds
 

@@ -1,13 +1,14 @@
-"""Explore by a design for a while, estimate once, and commit to what looks best."""
+"""Explore by a design, estimate the parameter, and then take the best action by the estimate."""
 
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from soids.arrays import Floats, as_count, as_number
+from soids.arrays import Floats
 from soids.designs import Design
 from soids.evidence import Menu
 from soids.information import Spread, greedy
@@ -33,15 +34,7 @@ class Explored(NamedTuple):
     phase: Any = None  # of a rule that goes on learning
 
 
-class Theory(NamedTuple):
-    """What a theorem needs to say how long to explore."""
-
-    horizon: int
-    sparsity: int
-    reward_bound: float
-    noise: float
-
-
+@dataclass(frozen=True)
 class ExploreThenCommit(Rule[Explored]):
     """The two phases; a rule adds how to explore, for how long, how to estimate and to commit.
 
@@ -51,7 +44,29 @@ class ExploreThenCommit(Rule[Explored]):
 
     learns_from_others = False
     needs_sets = True
-    plan: Theory | int  # a number is that of the rounds to explore
+
+    dimension: int
+    _: KW_ONLY
+    exploration: int | None = None
+    horizon: int | None = None
+    sparsity: int | None = None
+    reward_bound: float | None = None
+    noise: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.exploration is None:
+            needed = ("horizon", "sparsity", "reward_bound")
+            missing = [name for name in needed if getattr(self, name) is None]
+            if missing:
+                raise ValueError(
+                    f"exploration must be given, or else {' and '.join(missing)} given"
+                )
+        elif self.horizon is not None and self.exploration > self.horizon:
+            raise ValueError(
+                f"exploration must not be longer than the horizon of {self.horizon} rounds, "
+                f"got {self.exploration}"
+            )
 
     def start(self) -> Explored:
         return Explored()
@@ -93,7 +108,7 @@ class ExploreThenCommit(Rule[Explored]):
         theta = self._estimate(mind.samples)
         if mind.samples and not theta.any():
             warnings.warn(
-                f"no coefficient is told from zero by {len(mind.samples)} rounds of "
+                f"every coefficient is estimated as zero after {len(mind.samples)} rounds of "
                 "exploration, so all actions look alike: explore longer",
                 RuntimeWarning,
                 stacklevel=2,
@@ -106,14 +121,18 @@ class ExploreThenCommit(Rule[Explored]):
         return mind if mind.length else mind._replace(length=self._length(menu))
 
     def _length(self, menu: Menu) -> int:
-        """How many rounds to explore."""
-        if isinstance(self.plan, int):
-            return self.plan
-        length = math.ceil(self._theory(menu, self.plan))
-        if length > self.plan.horizon:
+        """The number of rounds to explore."""
+        if self.exploration is not None:
+            return self.exploration
+        horizon, sparsity, bound = self.horizon, self.sparsity, self.reward_bound
+        assert horizon is not None  # checked on entry, as are both others
+        assert sparsity is not None
+        assert bound is not None
+        length = math.ceil(self._theory(menu, horizon, sparsity, bound))
+        if length > horizon:
             raise ValueError(
                 f"exploration must not be longer than the horizon, theory asks for {length} of "
-                f"{self.plan.horizon} rounds: give exploration, or a longer horizon"
+                f"{horizon} rounds: give exploration, or a longer horizon"
             )
         return length
 
@@ -121,8 +140,8 @@ class ExploreThenCommit(Rule[Explored]):
         """The distribution to explore an action set by."""
         raise NotImplementedError
 
-    def _theory(self, menu: Menu, plan: Theory) -> float:
-        """How many rounds to explore, by theory."""
+    def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
+        """The number of rounds to explore, by theory."""
         raise NotImplementedError
 
     def _estimate(self, samples: tuple[Sample, ...]) -> Floats:
@@ -132,33 +151,3 @@ class ExploreThenCommit(Rule[Explored]):
     def _committed(self, mind: Explored, past: Past, menu: Menu) -> Plan:
         """What to play after the exploration: the action of the largest estimated reward."""
         return Plan(greedy(menu.actions @ self.theta(mind)))
-
-
-def planned(
-    dimension: int,
-    exploration: int | None,
-    horizon: int | None,
-    sparsity: int | None,
-    reward_bound: float | None,
-    noise: float,
-) -> Theory | int:
-    """The rounds to explore, if given, or what theory needs to find them."""
-    given = {"horizon": horizon, "sparsity": sparsity, "reward_bound": reward_bound}
-    missing = [name for name, value in given.items() if value is None]
-    if horizon is not None:
-        horizon = as_count(horizon, "horizon")
-    if sparsity is not None:
-        sparsity = as_count(sparsity, "sparsity", 1, dimension)
-    if reward_bound is not None:
-        reward_bound = as_number(reward_bound, "reward_bound", 0.0, strict=True)
-    if exploration is not None:
-        exploration = as_count(exploration, "exploration")
-        if horizon is not None and exploration > horizon:
-            raise ValueError(
-                f"exploration must not be longer than the horizon of {horizon} rounds, "
-                f"got {exploration}"
-            )
-        return exploration
-    if horizon is None or sparsity is None or reward_bound is None:
-        raise ValueError(f"exploration must be given, or else {' and '.join(missing)} given")
-    return Theory(horizon, sparsity, reward_bound, noise)

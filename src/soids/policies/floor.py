@@ -66,14 +66,13 @@ def as_floor(floor: Any) -> float | Floats:
     return floors
 
 
-def with_floor(law: Mixture, floor: float | Floats, offered: Offered) -> Mixture:
-    """A law over the menu, with a floor under it; a single number is spread evenly."""
+def floors_on(floor: float | Floats, offered: Offered) -> Floats | None:  # (n,)
+    """The floor of each action in the menu, or none; a single number is spread evenly."""
     count = len(offered.menu.actions)
     if isinstance(floor, float):
-        return Floored(law, np.full(count, floor / count)) if floor else law
-    total = count if offered.kept is None else offered.total
-    if len(floor) != total:
+        return np.full(count, floor / count) if floor else None
+    if len(floor) != offered.count:
         raise ValueError(
-            f"floor must hold one number for each of {total} actions, got {len(floor)}"
+            f"floor must hold one number for each of {offered.count} actions, got {len(floor)}"
         )
-    return Floored(law, floor if offered.kept is None else floor[offered.kept])
+    return floor if offered.kept is None else floor[offered.kept]

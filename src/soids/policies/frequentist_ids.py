@@ -1,5 +1,7 @@
 """Frequentist information directed sampling: the information ratio of a confidence set."""
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 
 from soids.arrays import Floats
@@ -9,9 +11,11 @@ from soids.policies.decision import Information
 from soids.policies.ellipsoid_rule import Bounds, EllipsoidRule
 from soids.policies.past import Past
 from soids.policies.policy import Family, Plan
+from soids.policies.settings import check_choice
 from soids.regression.ridge import Ellipsoid
 
 
+@dataclass(frozen=True)
 class FrequentistIDSRule(EllipsoidRule[None]):
     """The information ratio of a confidence set (Kirschner & Krause 2018), minimised exactly.
 
@@ -20,21 +24,12 @@ class FrequentistIDSRule(EllipsoidRule[None]):
     (``"directed"``).
     """
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        noise: float = 1.0,
-        norm: float | None = None,
-        ridge: float = 1.0,
-        delta: float = 0.01,
-        alpha: float | None = None,
-        gain: str = "full",
-    ) -> None:
-        super().__init__(dimension, noise=noise, norm=norm, ridge=ridge, delta=delta, alpha=alpha)
-        if not isinstance(gain, str) or gain not in ("full", "directed"):
-            raise ValueError(f"gain must be one of full, directed, got {gain!r}")
-        self.gain = gain
+    _: KW_ONLY
+    gain: str = "full"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice(self.gain, "gain", ("full", "directed"))
 
     def law(self, mind: None, past: Past, menu: Menu) -> Plan:
         ellipsoid = self.ellipsoid(past.evidence)
@@ -43,9 +38,9 @@ class FrequentistIDSRule(EllipsoidRule[None]):
         if self.gain == "directed":
             gain = directed_gain(ellipsoid, bounds, menu)
         mixture = minimise_ratio(regret, gain)
-        paid, learned = mixture.mean(regret), mixture.mean(gain)
-        ratio = information_ratio(paid / self.noise, learned)
-        return Plan(mixture, Information(paid, learned, ratio, 0.0))
+        cost, nats = mixture.mean(regret), mixture.mean(gain)
+        ratio = information_ratio(cost / self.noise, nats)
+        return Plan(mixture, Information(cost, nats, ratio, 0.0))
 
 
 FrequentistIDS = Family(FrequentistIDSRule)
@@ -56,10 +51,10 @@ def directed_gain(ellipsoid: Ellipsoid, bounds: Bounds, menu: Menu) -> Floats:  
 
     Half the log of the factor by which a rank-one update of the precision shrinks its variance.
     """
-    hopeful = int(bounds.upper.argmax())
-    if bounds.lengths[hopeful] == 0.0:
+    optimistic = int(bounds.upper.argmax())
+    if bounds.lengths[optimistic] == 0.0:
         return np.zeros(len(menu.actions))
     rows = ellipsoid.whitened(menu.actions)
-    shared = rows @ rows[hopeful] / bounds.lengths[hopeful]
+    shared = rows @ rows[optimistic] / bounds.lengths[optimistic]
     gain: Floats = -0.5 * np.log1p(-(shared**2) / (1.0 + bounds.lengths**2))
     return gain

@@ -1,29 +1,21 @@
-"""The policy that trusts the lasso."""
+"""The policy that takes the best action by the lasso, in every round."""
 
-from typing import NamedTuple
+from dataclasses import KW_ONLY, dataclass
 
-import numpy as np
-
-from soids.arrays import SMALLEST, Floats, as_count, as_number
-from soids.evidence import Evidence, Menu
-from soids.information import greedy
-from soids.policies.past import Past
-from soids.policies.policy import Family, Plan, Rule
+from soids.arrays import Floats
+from soids.evidence import Evidence
+from soids.policies.lasso_shared import LassoRule
+from soids.policies.policy import Family
 from soids.regression.lasso import hao_lasso
 
 
-class Estimated(NamedTuple):
-    """A lasso estimate, and the evidence that it was made from."""
-
-    theta: Floats  # (d,)
-    evidence: Evidence
-
-
-class GreedyRule(Rule[Estimated | None]):
+@dataclass(frozen=True)
+class GreedyRule(LassoRule):
     """The action that the lasso expects most of, in every round: it explores among ties only.
 
     The penalty is that of ESTC, ``4 noise sqrt(log d / t)`` for actions in [-1, 1]^d.
 
+    >>> import numpy as np
     >>> policy, rng = Greedy(2, noise=0.1), np.random.default_rng(0)
     >>> for _ in range(50):
     ...     decision = policy.choose(np.eye(2), rng)
@@ -32,24 +24,15 @@ class GreedyRule(Rule[Estimated | None]):
     1
     """
 
-    def __init__(self, dimension: int, *, noise: float = 1.0) -> None:
-        self.dimension = as_count(dimension, "dimension")
-        self.noise = as_number(noise, "noise", SMALLEST)
+    least = 0
 
-    def think(
-        self, mind: Estimated | None, past: Past, menu: Menu | None, rng: np.random.Generator
-    ) -> Estimated:
-        evidence = past.evidence
-        if mind is not None and mind.evidence is evidence:
-            return mind
-        if not evidence.rounds:
-            return Estimated(np.zeros(self.dimension), evidence)
+    _: KW_ONLY
+    noise: float = 1.0
+
+    def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         size = max((old.largest for old in evidence.menus), default=1.0)
-        return Estimated(hao_lasso(evidence, self.noise, size), evidence)
-
-    def law(self, mind: Estimated | None, past: Past, menu: Menu) -> Plan:
-        assert mind is not None  # it has thought
-        return Plan(greedy(menu.actions @ mind.theta))
+        theta = hao_lasso(evidence, self.noise, size)
+        return theta, theta
 
 
 Greedy = Family(GreedyRule)

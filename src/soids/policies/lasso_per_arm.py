@@ -14,19 +14,29 @@ Penalties are the ``alpha`` of scikit-learn, beside half the mean square; no int
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Bools, Floats, Ints, as_count, as_number
+from soids.arrays import Bools, Floats, Ints, as_count
 from soids.evidence import Evidence, Menu
 from soids.information import Spread, greedy
 from soids.policies.decision import Decision
 from soids.policies.floor import Floored
 from soids.policies.past import Outcome, Past
 from soids.policies.policy import Family, Plan, Rule
+from soids.policies.settings import assign
 from soids.regression.lasso import Inner, Products, lasso
 from soids.regression.mcp import two_step_mcp
+
+
+class Sums(NamedTuple):
+    """What a regression needs of its samples."""
+
+    gram: Products  # (p, p)
+    moment: Floats  # (p,)
+    rounds: float
 
 
 class Stack(NamedTuple):
@@ -35,40 +45,36 @@ class Stack(NamedTuple):
     menus: tuple[Menu, ...] = ()
     rewards: tuple[float, ...] = ()
 
-    def sums(self) -> tuple[Products, Floats]:
-        """The gram and the moment of the contexts."""
+    def sums(self) -> Sums:
         width = max(menu.actions.size for menu in self.menus)
         table = np.zeros((len(self.menus), width))
         for row, menu in zip(table, self.menus, strict=True):
             row[: menu.actions.size] = menu.actions.ravel()
-        return Inner(table), np.array(self.rewards) @ table
+        return Sums(Inner(table), np.array(self.rewards) @ table, len(self.rewards))
 
 
 class Sampled(NamedTuple):
-    """What was seen of an arm in some rounds, and the estimate of its parameter."""
+    """The samples of an arm from some rounds, and the estimate of its parameter."""
 
     past: Evidence | Stack
     theta: Floats  # (p,)
-
-    @property
-    def rounds(self) -> float:
-        return len(self.past.rewards) if isinstance(self.past, Stack) else self.past.rounds
 
 
 class Arm(NamedTuple):
     """What is known of one arm."""
 
-    forced: Sampled  # from rounds in which it did not matter what was known
+    forced: Sampled  # from rounds in which the choice did not depend on estimates
     whole: Sampled  # from all rounds
 
 
 class Known(NamedTuple):
-    """What a policy holds beyond its ledger."""
+    """What a rule has learned of all arms."""
 
     arms: tuple[Arm, ...] = ()
-    explored: tuple[int, ...] = ()  # rounds left to chance whose reward has not come
+    explored: tuple[int, ...] = ()  # rounds with random choices whose rewards have not come
 
 
+@dataclass(frozen=True)
 class PerArmRule(Rule[Known]):
     """Keep to the arms that look best by forced samples alone, within half the ``slack``, and of
     these take the best by all samples; a rule adds when to force, and how to estimate.
@@ -76,20 +82,17 @@ class PerArmRule(Rule[Known]):
 
     needs_sets = True
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        arms: int | None,
-        slack: float,
-        forced_penalty: float,
-        penalty: float,
-    ) -> None:
-        self.dimension = as_count(dimension, "dimension")
-        self.arms = None if arms is None else as_arms(arms, self.dimension)
-        self.slack = as_number(slack, "slack", 0.0)
-        self.forced_penalty = as_number(forced_penalty, "forced_penalty", SMALLEST)
-        self.penalty = as_number(penalty, "penalty", SMALLEST)
+    dimension: int
+    _: KW_ONLY
+    arms: int | None = None
+    slack: float = 5.0
+    forced_penalty: float = 0.05
+    penalty: float = 0.05
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.arms is not None:
+            assign(self, arms=as_arms(self.arms, self.dimension))
 
     @property
     def takes_exclusions(self) -> bool:
@@ -104,13 +107,20 @@ class PerArmRule(Rule[Known]):
         fresh: dict[int, bool] = {}  # arms with new samples, and whether some were forced
         for one in outcomes:
             assert one.menu is not None  # a rule that needs action sets gets them
-            arm = int(self._arms_of(one.menu)[one.place])
-            known += [self._unknown() for _ in range(len(known), arm + 1)]
-            forced = self._was_forced(mind, one.round, arm, self._count(one.menu))
-            fresh[arm] = fresh.get(arm, False) or forced
-            known[arm] = self._with(known[arm], one, one.menu, arm, forced)
-        for arm, forced in fresh.items():
-            known[arm] = self._refitted(known[arm], forced, past.evidence.rounds)
+            number = int(self._arms_of(one.menu)[one.place])
+            known += [self._unknown()] * (number + 1 - len(known))
+            is_forced = self._was_forced(mind, one.round, number, self._count(one.menu))
+            fresh[number] = fresh.get(number, False) or is_forced
+            forced, whole = (self._noted(part, one, number) for part in known[number])
+            known[number] = Arm(forced if is_forced else known[number].forced, whole)
+        t = past.evidence.rounds
+        for number, is_forced in fresh.items():
+            forced, whole = known[number]
+            decay = math.sqrt((math.log(t) + math.log(self._size(whole.past))) / t)
+            whole = self._fitted(whole, self.penalty * decay)
+            known[number] = Arm(
+                self._fitted(forced, self.forced_penalty) if is_forced else forced, whole
+            )
         explored = tuple(turn for turn in mind.explored if turn in past.pending)
         return Known(tuple(known), explored)
 
@@ -119,35 +129,31 @@ class PerArmRule(Rule[Known]):
         nothing = Stack() if self.arms is None else Evidence.empty(size)
         return Arm(*(Sampled(nothing, np.zeros(size)) for _ in range(2)))
 
-    def _with(self, arm: Arm, one: Outcome, menu: Menu, number: int, forced: bool) -> Arm:
-        """An arm after one more reward, its estimates as they were."""
-
-        def noted(sampled: Sampled) -> Sampled:
-            past = sampled.past
-            if isinstance(past, Stack):
-                past = Stack((*past.menus, menu), (*past.rewards, one.reward))
-            else:
-                past = past.note(self._block(one.action, number), one.reward)
-            return sampled._replace(past=past)
-
-        return Arm(noted(arm.forced) if forced else arm.forced, noted(arm.whole))
-
-    def _refitted(self, arm: Arm, forced: bool, t: float) -> Arm:
-        size = self.dimension
-        if isinstance(arm.whole.past, Stack):
-            size *= max(len(menu.actions) for menu in arm.whole.past.menus)
+    def _noted(self, sampled: Sampled, one: Outcome, arm: int) -> Sampled:
+        """The samples of an arm with one more reward, and the estimate as it was."""
+        past = sampled.past
+        if isinstance(past, Stack):
+            assert one.menu is not None
+            past = Stack((*past.menus, one.menu), (*past.rewards, one.reward))
         else:
-            size //= self.arms or 1
-        decay = math.sqrt((math.log(t) + math.log(size)) / t)
-        whole = self._fitted(arm.whole, self.penalty * decay)
-        return Arm(self._fitted(arm.forced, self.forced_penalty) if forced else arm.forced, whole)
+            past = past.note(self._block(one.action, arm), one.reward)
+        return Sampled(past, sampled.theta)
+
+    def _size(self, past: Evidence | Stack) -> int:
+        """The number of features of an arm's regression."""
+        if isinstance(past, Stack):
+            return max(menu.actions.size for menu in past.menus)
+        return len(past.moment)
 
     def _fitted(self, sampled: Sampled, penalty: float) -> Sampled:
         past = sampled.past
-        gram, moment = past.sums() if isinstance(past, Stack) else (past.played, past.moment)
-        start = padded(sampled.theta, len(moment))
-        theta = self._regress(gram, moment, sampled.rounds, penalty, start)
-        return sampled._replace(theta=theta)
+        if isinstance(past, Stack):
+            sums = past.sums()
+        else:
+            sums = Sums(past.played, past.moment, past.rounds)
+        start = np.zeros(len(sums.moment))  # features that are new have not mattered yet
+        start[: len(sampled.theta)] = sampled.theta
+        return Sampled(past, self._regress(sums, penalty, start))
 
     def _preferred(self, mind: Known, menu: Menu) -> Floats:  # (K,)
         """The law of the choice when nothing is forced."""
@@ -188,13 +194,12 @@ class PerArmRule(Rule[Known]):
         """Whether an arm was played in a round without regard to what was known."""
         raise NotImplementedError
 
-    def _regress(
-        self, gram: Products, moment: Floats, rounds: float, penalty: float, start: Floats
-    ) -> Floats:
-        """The estimate (p,) of an arm's parameter."""
+    def _regress(self, sums: Sums, penalty: float, start: Floats) -> Floats:  # (p,)
+        """The estimate of an arm's parameter."""
         raise NotImplementedError
 
 
+@dataclass(frozen=True)
 class LassoBanditRule(PerArmRule):
     """The lasso bandit (Bastani & Bayati 2020): forced samples at times fixed in advance.
 
@@ -205,20 +210,8 @@ class LassoBanditRule(PerArmRule):
 
     learns_from_others = False
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        arms: int | None = None,
-        forced: int = 1,
-        slack: float = 5.0,
-        forced_penalty: float = 0.05,
-        penalty: float = 0.05,
-    ) -> None:
-        super().__init__(
-            dimension, arms=arms, slack=slack, forced_penalty=forced_penalty, penalty=penalty
-        )
-        self.forced = as_count(forced, "forced")
+    _: KW_ONLY
+    forced: int = 1
 
     def law(self, mind: Known, past: Past, menu: Menu) -> Plan:
         due = forced_arm(past.decisions + 1, self._count(menu), self.forced)
@@ -230,12 +223,12 @@ class LassoBanditRule(PerArmRule):
     def _was_forced(self, mind: Known, turn: int, arm: int, count: int) -> bool:
         return arm == forced_arm(turn, count, self.forced)
 
-    def _regress(
-        self, gram: Products, moment: Floats, rounds: float, penalty: float, start: Floats
-    ) -> Floats:
-        return lasso(gram, moment, np.full(len(moment), rounds * penalty), start)
+    def _regress(self, sums: Sums, penalty: float, start: Floats) -> Floats:  # (p,)
+        weights = np.full(len(sums.moment), sums.rounds * penalty)
+        return lasso(sums.gram, sums.moment, weights, start)
 
 
+@dataclass(frozen=True)
 class MCPBanditRule(PerArmRule):
     """The MCP bandit (Wang, Wei, Yao 2018): any action with probability ``t0 / t``, and the minimax
     concave penalty in place of the lasso's.
@@ -244,22 +237,9 @@ class MCPBanditRule(PerArmRule):
     penalised at all.
     """
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        arms: int | None = None,
-        chance: float = 1.0,
-        slack: float = 5.0,
-        forced_penalty: float = 0.05,
-        penalty: float = 0.05,
-        concavity: float = 3.0,
-    ) -> None:
-        super().__init__(
-            dimension, arms=arms, slack=slack, forced_penalty=forced_penalty, penalty=penalty
-        )
-        self.chance = as_number(chance, "chance", 0.0)
-        self.concavity = as_number(concavity, "concavity", SMALLEST)
+    _: KW_ONLY
+    chance: float = 1.0
+    concavity: float = 3.0
 
     def law(self, mind: Known, past: Past, menu: Menu) -> Plan:
         count = len(menu.actions)
@@ -269,18 +249,15 @@ class MCPBanditRule(PerArmRule):
         return Plan(law, notes=law)
 
     def chosen(self, mind: Known, plan: Plan, decision: Decision, uniform: float | None) -> Known:
-        is_random = uniform is None or plan.notes.left(uniform) is None
-        if not is_random:
-            return mind
+        if uniform is not None and plan.notes.left(uniform) is not None:
+            return mind  # the choice was not random
         return mind._replace(explored=(*mind.explored, decision.round))
 
     def _was_forced(self, mind: Known, turn: int, arm: int, count: int) -> bool:
         return turn in mind.explored
 
-    def _regress(
-        self, gram: Products, moment: Floats, rounds: float, penalty: float, start: Floats
-    ) -> Floats:
-        return two_step_mcp(gram, moment, rounds, penalty, self.concavity, start)
+    def _regress(self, sums: Sums, penalty: float, start: Floats) -> Floats:  # (p,)
+        return two_step_mcp(*sums, penalty, self.concavity, start)
 
 
 LassoBandit = Family(LassoBanditRule)
@@ -324,10 +301,3 @@ def as_arms(arms: object, dimension: int) -> int:
             f"arms must divide the dimension {dimension} into blocks of one size, got {count}"
         )
     return count
-
-
-def padded(theta: Floats, size: int) -> Floats:
-    """A parameter for more features than it was estimated for: they do not matter yet."""
-    wide = np.zeros(size)
-    wide[: len(theta)] = theta
-    return wide

@@ -7,11 +7,12 @@ one of them is drawn. ``t`` counts rewards, ``d`` the dimension.
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Floats, as_count, as_number
+from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
 from soids.information import Spread, greedy
 from soids.policies.past import Outcome, Past
@@ -31,14 +32,13 @@ class Estimate(NamedTuple):
     pseudo: Evidence | None = None  # mean contexts and pseudo-rewards, if it imputes them
 
 
+@dataclass(frozen=True)
 class LassoRule(Rule[Estimate]):
     """Act on the latest estimate; a rule adds how to estimate and how to act."""
 
-    least = LEAST  # number of rewards that an estimate needs more of
+    least: ClassVar[int] = LEAST  # number of rewards that an estimate needs more of
 
-    def __init__(self, dimension: int, *, penalty: float) -> None:
-        self.dimension = as_count(dimension, "dimension")
-        self.penalty = as_number(penalty, "penalty", SMALLEST)
+    dimension: int
 
     def start(self) -> Estimate:
         zeros = np.zeros(self.dimension)
@@ -59,15 +59,12 @@ class LassoRule(Rule[Estimate]):
         theta, latest = self._estimate(evidence, mind.lasso)
         return mind._replace(theta=theta, lasso=latest, rounds=evidence.rounds)
 
-    def _lasso(self, evidence: Evidence, penalty: float, start: Floats) -> Floats:  # (d,)
-        weights = np.full(self.dimension, evidence.rounds * penalty)
-        return lasso(evidence.played, evidence.moment, weights, start)
-
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         """The parameter to act on, and the lasso that it is made of, (d,) each."""
         raise NotImplementedError
 
 
+@dataclass(frozen=True)
 class SALassoBanditRule(LassoRule):
     """The sparsity-agnostic lasso bandit (Oh, Iyengar, Zeevi 2021): greedy on the lasso.
 
@@ -81,16 +78,17 @@ class SALassoBanditRule(LassoRule):
     np.True_
     """
 
-    def __init__(self, dimension: int, *, penalty: float = 0.4) -> None:
-        super().__init__(dimension, penalty=penalty)
+    _: KW_ONLY
+    penalty: float = 0.4
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = evidence.rounds
         decay = math.sqrt((4.0 * math.log(t) + 2.0 * math.log(self.dimension)) / t)
-        theta = self._lasso(evidence, self.penalty * decay, start)
+        theta = warm_lasso(evidence, self.penalty * decay, start)
         return theta, theta
 
 
+@dataclass(frozen=True)
 class ThresholdedLassoBanditRule(LassoRule):
     """The thresholded lasso bandit (Ariu, Abe, Proutiere 2022): greedy on least squares over the
     features whose lasso coefficients are large; any action if there are none.
@@ -100,16 +98,17 @@ class ThresholdedLassoBanditRule(LassoRule):
 
     least = 0
 
-    def __init__(self, dimension: int, *, penalty: float = 0.02) -> None:
-        super().__init__(dimension, penalty=penalty)
+    _: KW_ONLY
+    penalty: float = 0.02
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = max(evidence.rounds, 2)  # a single reward would go unpenalised
         decay = math.sqrt(2.0 * math.log(t) * math.log(max(self.dimension, 2)) / t)
-        latest = self._lasso(evidence, self.penalty * decay, start)
+        latest = warm_lasso(evidence, self.penalty * decay, start)
         return least_squares_on(evidence, large(latest, self.penalty * decay)), latest
 
 
+@dataclass(frozen=True)
 class DRLassoBanditRule(LassoRule):
     """The doubly robust lasso bandit (Kim & Paik 2019): a lasso of pseudo-rewards on the mean of
     all actions on offer, so that every arm is learned of whichever was played.
@@ -122,19 +121,11 @@ class DRLassoBanditRule(LassoRule):
 
     needs_sets = True
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        penalty: float = 0.5,
-        chance: float = 1.0,
-        uniform: int = 9,
-        clip: float = 3.0,
-    ) -> None:
-        super().__init__(dimension, penalty=penalty)
-        self.chance = as_number(chance, "chance", 0.0)
-        self.uniform = as_count(uniform, "uniform", 0)
-        self.clip = as_number(clip, "clip", 0.0, strict=True)
+    _: KW_ONLY
+    penalty: float = 0.5
+    chance: float = 1.0
+    uniform: int = 9
+    clip: float = 3.0
 
     def think(
         self, mind: Estimate, past: Past, menu: Menu | None, rng: np.random.Generator
@@ -158,11 +149,17 @@ class DRLassoBanditRule(LassoRule):
         return mind._replace(pseudo=pseudo)
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
-        theta = self._lasso(evidence, self.penalty * self._decay(evidence.rounds), start)
+        theta = warm_lasso(evidence, self.penalty * self._decay(evidence.rounds), start)
         return theta, theta
 
     def _decay(self, t: float) -> float:
         return math.sqrt((math.log(t) + math.log(self.dimension)) / t)
+
+
+def warm_lasso(evidence: Evidence, penalty: float, start: Floats) -> Floats:  # (d,)
+    """The lasso, from an estimate that is near."""
+    weights = np.full(len(start), evidence.rounds * penalty)
+    return lasso(evidence.played, evidence.moment, weights, start)
 
 
 SALassoBandit = Family(SALassoBanditRule)

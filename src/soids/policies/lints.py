@@ -1,35 +1,19 @@
-"""Thompson sampling with a Gaussian posterior: the dense baseline, and the floor."""
+"""Thompson sampling with a Gaussian posterior: a dense baseline, and one that knows the support."""
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 
-from soids.arrays import SMALLEST, as_count, as_number
-from soids.information import Mixture
+from soids.arrays import as_count
 from soids.policies.policy import Family
-from soids.policies.posterior_rule import Outlook, PosteriorRule, follow_draw
+from soids.policies.posterior_rule import PosteriorRule
+from soids.policies.settings import assign
 from soids.posteriors import Gaussian
 from soids.posteriors.gaussian import as_support
 
 
-def gaussian(
-    dimension: int,
-    noise: float | None,
-    variance: float | None,
-    support: tuple[int, ...] | None = None,
-) -> Gaussian:
-    """The posterior of these policies; no radius bounds it."""
-    if variance is not None:
-        as_number(variance, "variance", SMALLEST)
-    return Gaussian(
-        dimension,
-        radius=math.inf,
-        noise=noise,
-        slab_variance=variance,
-        empirical=variance is None,
-        support=support,
-    )
-
-
+@dataclass(frozen=True)
 class LinTSRule(PosteriorRule):
     """Linear Thompson sampling: independent Gaussian coefficients, all of which may matter.
 
@@ -37,50 +21,35 @@ class LinTSRule(PosteriorRule):
     ``noise`` along with it.
     """
 
-    optimistic = False
-    bounded_ratios = (2,)
+    posterior = "gaussian"
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        noise: float | None = None,
-        variance: float | None = None,
-        particles: int = 100,
-    ) -> None:
-        posterior = gaussian(dimension, noise, variance)
-        super().__init__(dimension, posterior=posterior, particles=particles)
-        self.noise, self.variance = noise, variance
+    dimension: int
+    _: KW_ONLY
+    noise: float | None = None
+    variance: float | None = None
+    particles: int = 100
 
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return follow_draw(outlook)
+    @cached_property
+    def model(self) -> Gaussian:
+        """The posterior itself; no radius bounds it."""
+        return Gaussian(
+            self.dimension, radius=math.inf, noise=self.noise, slab_variance=self.variance,
+            empirical=self.variance is None, support=getattr(self, "support", None),
+        )  # fmt: skip
 
 
-class OracleThompsonRule(PosteriorRule):
+@dataclass(frozen=True)
+class OracleThompsonRule(LinTSRule):
     """Thompson sampling that knows which features matter: a lower bound for all that do not.
 
     ``support`` lists the columns of the actions that matter; the rest is as for ``LinTS``.
     """
 
-    optimistic = False
-    bounded_ratios = (2,)
+    support: Sequence[int] = field(kw_only=False)
 
-    def __init__(
-        self,
-        dimension: int,
-        support: Sequence[int],
-        *,
-        noise: float | None = None,
-        variance: float | None = None,
-        particles: int = 100,
-    ) -> None:
-        self.support = as_support(support, as_count(dimension, "dimension"))
-        posterior = gaussian(dimension, noise, variance, self.support)
-        super().__init__(dimension, posterior=posterior, particles=particles)
-        self.noise, self.variance = noise, variance
-
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return follow_draw(outlook)
+    def __post_init__(self) -> None:
+        assign(self, support=as_support(self.support, as_count(self.dimension, "dimension")))
+        super().__post_init__()
 
 
 LinTS = Family(LinTSRule)

@@ -1,6 +1,7 @@
 """LinUCB: optimism over an ellipsoid that holds the parameter."""
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ class Bounded(NamedTuple):
     lengths: Floats  # (K,)
 
 
+@dataclass(frozen=True)
 class LinUCBRule(EllipsoidRule[Bounded | None]):
     """Optimism over the ellipsoid: LinUCB, or OFUL.
 
@@ -44,7 +46,7 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
             bounds = SLACK * ellipsoid.lengths(menu.actions)
         else:
             bounds = mind.lengths.copy()
-        index, length = most_hopeful(ellipsoid, menu, bounds)
+        index, length = most_optimistic(ellipsoid, menu, bounds)
         regret, gain = 2.0 * ellipsoid.radius * length, 0.5 * math.log1p(length**2)
         ratio = information_ratio(regret / self.noise, gain)
         info = Information(regret, gain, ratio, 0.0)
@@ -60,12 +62,12 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
 LinUCB = Family(LinUCBRule)
 
 
-def most_hopeful(ellipsoid: Ellipsoid, menu: Menu, bounds: Floats) -> tuple[int, float]:
+def most_optimistic(ellipsoid: Ellipsoid, menu: Menu, bounds: Floats) -> tuple[int, float]:
     """The action with the largest upper bound, and its length; the ``bounds`` (K,) on all lengths
     are lowered where one was found.
 
-    An action is looked at only if no length known so far rules it out. What is found depends
-    neither on the bounds nor on who else was looked at.
+    The length of an action is computed only if no length known so far rules the action out. The
+    answer depends neither on the bounds nor on which other lengths were computed.
     """
     middle: Floats = menu.actions @ ellipsoid.centre
     upper = middle + ellipsoid.radius * bounds

@@ -3,16 +3,19 @@
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, as_count, as_number, as_share
+from soids.arrays import as_share
 from soids.evidence import Evidence, Menu
 from soids.information import TwoPoint
 from soids.policies.ellipsoid_rule import Bounds
 from soids.policies.past import Outcome, Past
 from soids.policies.policy import Family, Plan, Rule
+from soids.policies.settings import CHECKS, Check, as_positive, check_choice
 from soids.posteriors import Posterior, Subset
 from soids.regression.conversion import (
     admissible_power,
@@ -23,7 +26,6 @@ from soids.regression.conversion import (
 )
 from soids.regression.forecaster import Forecaster, Foresight
 from soids.regression.ridge import Ellipsoid
-from soids.spelling import meant
 
 Width = Callable[[float, int, int, float, float, float], float]
 WIDTHS: dict[str, Width | None] = {
@@ -43,6 +45,7 @@ class Converted(NamedTuple):
     predictions: Evidence  # each round's prediction in place of its reward
 
 
+@dataclass(frozen=True)
 class OTCSRule(Rule[Converted]):
     """Optimism over the confidence set of an online forecaster (Abbasi-Yadkori et al. 2012).
 
@@ -67,48 +70,46 @@ class OTCSRule(Rule[Converted]):
     guarantee requires that each reward comes before the next choice.
     """
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        sparsity: int,
-        radius: float,
-        noise: float = 1.0,
-        norm: float | None = None,
-        feature_bound: float = 1.0,
-        posterior: str | Any = "subset",
-        width: str = "likelihood_ratio",
-        factor: float = 1.0,
-        eta: float | None = None,
-        horizon: int | None = None,
-        ridge: float = 1.0,
-        delta: float = 0.01,
-        particles: int = 100,
-        sweeps: int = 2,
-    ) -> None:
-        self.dimension = as_count(dimension, "dimension")
-        self.sparsity = as_count(sparsity, "sparsity", 1, self.dimension)
-        self.radius = as_number(radius, "radius", 0.0, strict=True)
-        self.noise = as_number(noise, "noise", SMALLEST)
-        self.norm = None if norm is None else as_number(norm, "norm", 0.0)
-        if norm is not None and norm > self.radius:
+    checks: ClassVar[dict[str, Check]] = {**CHECKS, "radius": as_positive, "eta": as_share}
+
+    dimension: int
+    _: KW_ONLY
+    sparsity: int
+    radius: float
+    noise: float = 1.0
+    norm: float | None = None
+    feature_bound: float = 1.0
+    posterior: str | Any = "subset"
+    width: str = "likelihood_ratio"
+    factor: float = 1.0
+    eta: float | None = None
+    horizon: int | None = None
+    ridge: float = 1.0
+    delta: float = 0.01
+    particles: int = 100
+    sweeps: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.norm is not None and self.norm > self.radius:
             raise ValueError(
                 f"norm must be at most the radius of {self.radius:g}, as no l2 norm exceeds the "
-                f"l1 norm, got {norm:g}"
+                f"l1 norm, got {self.norm:g}"
             )
-        self.feature_bound = as_number(feature_bound, "feature_bound", 0.0, strict=True)
-        if not isinstance(width, str) or width not in WIDTHS:
-            raise ValueError(f"width must be one of {', '.join(WIDTHS)}{meant(width, WIDTHS)}")
-        self.width = width
-        self.factor = as_number(factor, "factor", 0.0, strict=True)
-        self.horizon = None if horizon is None else as_count(horizon, "horizon")
-        self.ridge = as_number(ridge, "ridge", SMALLEST)
-        self.delta = as_share(delta, "delta")
-        self.eta = None if eta is None else as_share(eta, "eta")
+        check_choice(self.width, "width", WIDTHS)
         self._check_width()
-        self.posterior = posterior
-        self.particles, self.sweeps = particles, sweeps
-        self.forecaster = self._forecaster()
+        self._check_prior(self.forecaster.model)
+
+    @cached_property
+    def forecaster(self) -> Forecaster:
+        """The forecaster, whose prior knows what the policy knows if the prior is a name."""
+        known: dict[str, Any] = {}
+        if isinstance(self.posterior, str):
+            known = {"sparsity": self.sparsity, "radius": self.radius, "noise": self.unit()}
+        return Forecaster(
+            self.dimension, posterior=self.posterior, eta=self.power(), particles=self.particles,
+            sweeps=self.sweeps, **known,
+        )  # fmt: skip
 
     def start(self) -> Converted:
         nothing = Evidence.empty(self.dimension)
@@ -213,18 +214,6 @@ class OTCSRule(Rule[Converted]):
                     f"rewards reach {self.reach():g} times the noise, got {self.eta:g}: leave it "
                     "out, or take the width unit_ball or rescaled"
                 )
-
-    def _forecaster(self) -> Forecaster:
-        """The forecaster, with a prior that the width allows."""
-        unit, own = self.unit(), isinstance(self.posterior, str)
-        forecaster = Forecaster(
-            self.dimension, sparsity=self.sparsity if own else None,
-            radius=self.radius if own else None, noise=unit if own else None,
-            posterior=self.posterior, eta=self.power(), particles=self.particles,
-            sweeps=self.sweeps,
-        )  # fmt: skip
-        self._check_prior(forecaster.model)
-        return forecaster
 
     def _check_prior(self, model: Any) -> None:
         """Refuse a prior for which the width is not derived."""

@@ -44,7 +44,7 @@ class Packer:
     def __init__(self) -> None:
         self.arrays: dict[str, Floats] = {}
         self.known: dict[int, dict[str, Any]] = {}  # how to refer to an object, by its identity
-        self.held: list[Any] = []  # all of these, so that no identity is given away anew
+        self.held: list[Any] = []  # all of these, so that no identity is used again
         self.records = 0
 
     def pack(self, value: Any) -> Any:
@@ -81,7 +81,7 @@ class Packer:
 
 
 class Unpacker:
-    """Undoes what a packer did, in the same order."""
+    """Makes records again of what a packer packed, in the same order."""
 
     def __init__(self, arrays: dict[str, Floats]) -> None:
         self.arrays = arrays

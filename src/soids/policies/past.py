@@ -1,4 +1,4 @@
-"""What a policy decided and what came of it: the half of its state that all rules share."""
+"""The decisions of a policy and their rewards: the half of its state that all rules share."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -20,10 +20,9 @@ class Outcome:
     """A decision and its reward."""
 
     round: int
-    index: int
     probability: float
     action: Floats  # (d,)
-    menu: Menu | None  # the actions it was chosen from, if anyone still has them
+    menu: Menu | None  # the action set, if it is still kept
     place: int  # of the action in the menu
     reward: float
 
@@ -54,7 +53,7 @@ class Past(NamedTuple):
         return menu
 
     def after(self, offered: Offered, index: int, probability: float, whole_sets: bool) -> "Past":
-        """With one more decision, which waits for its reward from now on."""
+        """The past with one more decision, whose reward is pending."""
         turn, evidence = self.decisions + 1, self.evidence
         is_known = offered.menu in evidence.menus
         room = math.inf if whole_sets else evidence.sets
@@ -64,7 +63,7 @@ class Past(NamedTuple):
     def settled(
         self, decision: Decided | Sequence[Decided], reward: object, discount: float
     ) -> tuple["Past", list[Outcome]]:
-        """With the reward of a decision, or of a list of them, in the evidence: all or none."""
+        """The past with the reward of a decision, or of a list of them, in the evidence."""
         decisions, rewards = [decision], [reward]
         if isinstance(decision, list | tuple):
             if not isinstance(reward, list | tuple | np.ndarray) or np.ndim(reward) == 0:
@@ -82,17 +81,13 @@ class Past(NamedTuple):
             if discount < 1.0:
                 evidence = evidence.faded(discount)
             evidence = evidence.add(menu, waiting.action, value, waiting.round)
-            outcomes.append(
-                Outcome(
-                    waiting.round, waiting.index, waiting.probability, waiting.action, menu,
-                    waiting.place, value,
-                )
-            )  # fmt: skip
+            known = waiting.round, waiting.probability, waiting.action, menu, waiting.place
+            outcomes.append(Outcome(*known, value))
         pending = self.pending.without([one.round for one in outcomes])
         return Past(evidence, pending, self.menu, self.decisions), outcomes
 
     def without(self, decision: Decided | Sequence[Decided]) -> "Past":
-        """Without a pending decision, or a list of them, whose rewards will never come."""
+        """The past without a pending decision, or a list of them, whose rewards will never come."""
         decisions: Any = decision if isinstance(decision, list | tuple) else [decision]
         rounds = [waiting.round for waiting, _ in self._waiting(decisions)]
         return self._replace(pending=self.pending.without(rounds))

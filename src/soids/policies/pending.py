@@ -1,8 +1,8 @@
-"""The decisions that wait for their rewards, as an immutable collection that costs little.
+"""The pending decisions, whose rewards have not come, as an immutable collection.
 
-A waiting decision keeps its own action. The action set it was made from is shared by all decisions
-that were made from it. Of action sets that the evidence does not know yet, only so many are kept as
-it can still remember: those whose rounds have the smallest random keys, by which it samples them.
+A pending decision keeps its own action. Its action set is shared by all decisions that were made
+from it. The evidence remembers a limited number of action sets, and so many are kept here of those
+that it does not hold yet: the ones whose rounds have the smallest random keys, as in the evidence.
 """
 
 from collections.abc import Iterable, Iterator
@@ -93,11 +93,12 @@ class Pending:
     def since(self, turn: int) -> list[Waiting]:
         """The decisions after a round, oldest first."""
         found: list[Waiting] = []
-        for number, block in reversed(self.blocks.items()):
-            if BLOCK * number + BLOCK <= turn:
-                break
-            found[:0] = [one for one in block.values() if one.round > turn]
-        return found
+        for block in reversed(self.blocks.values()):
+            for one in reversed(block.values()):
+                if one.round <= turn:
+                    return found[::-1]
+                found.append(one)
+        return found[::-1]
 
     def add(
         self, turn: int, index: int, probability: float, offered: Offered, known: bool, room: float

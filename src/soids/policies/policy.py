@@ -1,12 +1,12 @@
-"""A policy: a rule that says how to choose, inside the one shell that all rules share.
+"""A policy: a rule that says how to choose, and the code that all rules share.
 
-A rule is its settings and a few functions without side effects. What it has learned beyond the
-evidence is its mind, an immutable value of its own making. The policy holds the mind and the past,
-offers the verbs that users call, and draws the actions.
+A rule is a frozen dataclass of settings with a few functions without side effects. What a rule has
+learned beyond the evidence is its mind, an immutable value. The policy holds the mind and the past,
+offers the methods that users call, and draws the actions.
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, final
 
 import numpy as np
@@ -16,11 +16,14 @@ from soids.evidence import SETS, Evidence, Menu
 from soids.information import Mixture
 from soids.policies.decision import SILENT, Decision, Information, Offered
 from soids.policies.explanation import Explanation
-from soids.policies.floor import Floored, as_floor, with_floor
-from soids.policies.past import Outcome, Past
+from soids.policies.floor import Floored, as_floor, floors_on
+from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
+from soids.policies.settings import CHECKS, Check, check_call, check_settings, settings_of
 
 Mind = TypeVar("Mind")
+Floor = float | Floats | None
+Indices = Sequence[int] | Ints
 
 
 class Plan(NamedTuple):
@@ -28,11 +31,11 @@ class Plan(NamedTuple):
 
     mixture: Mixture
     info: Information = SILENT
-    notes: Any = None  # what the rule computed on the way and wants back when an action is drawn
+    notes: Any = None  # what the rule computed and needs again once an action is drawn
 
 
 class Rule(Generic[Mind]):
-    """All that tells one policy from another.
+    """All that tells one policy from another: a frozen dataclass of settings, see ``settings.py``.
 
     ``law`` is all that a rule must have. The other methods have defaults for rules that keep
     nothing beyond the evidence. None of them changes the rule or its arguments.
@@ -43,6 +46,10 @@ class Rule(Generic[Mind]):
     discount: float = 1.0  # weight of a round after one more
     learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
     needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set
+    checks: ClassVar[Mapping[str, Check]] = CHECKS
+
+    def __post_init__(self) -> None:
+        check_settings(self, self.checks)
 
     @property
     def name(self) -> str:
@@ -99,7 +106,7 @@ class State(NamedTuple):
 
 @final
 class Policy:
-    """Choose among actions, learn from rewards: the verbs of every policy.
+    """Choose among actions, learn from rewards: the methods of every policy.
 
     ``SOIDS(...)`` and the others build one. ``state`` is immutable; to try something and undo it,
     keep the old one and assign it again. With a ``floor`` every action on offer has at least its
@@ -137,55 +144,44 @@ class Policy:
         actions: object,
         rng: np.random.Generator,
         *,
-        floor: float | Floats | None = None,
-        excluded: Sequence[int] | Ints = (),
+        floor: Floor = None,
+        excluded: Indices = (),
     ) -> Decision:
         """Choose one of the actions (K, d) on offer that are not ``excluded`` (by their indices).
 
         ``floor`` is a probability in all, spread evenly, or the least probability of each action.
         """
         as_generator(rng)
-        offered = self._offer(actions, excluded)
-        self.rule.check(self.state.past, offered.menu)
+        offered, floors = self._asked(actions, excluded, floor)
         mind = self.rule.think(self.state.mind, self.state.past, offered.menu, rng)
-        return self._drawn(mind, offered, rng.random(), floor)
+        return self._drawn(mind, offered, rng.random(), floors)
 
     def decide(
-        self,
-        actions: object,
-        uniform: float,
-        *,
-        floor: float | Floats | None = None,
-        excluded: Sequence[int] | Ints = (),
+        self, actions: object, uniform: float, *, floor: Floor = None, excluded: Indices = ()
     ) -> Decision:
         """Choose as ``choose`` does, by the last beliefs, with a given number in [0, 1).
 
-        Rewards since the last ``refresh`` or ``choose`` are not thought of yet.
+        Rewards since the last ``refresh`` or ``choose`` have no effect yet.
         """
         uniform = as_number(uniform, "uniform", 0.0)
         if uniform >= 1.0:
             raise ValueError(f"uniform must lie in [0, 1), got {uniform!r}")
-        offered = self._offer(actions, excluded)
-        self.rule.check(self.state.past, offered.menu)
+        offered, floors = self._asked(actions, excluded, floor)
         mind = self.state.mind if self.state.has_thought else self._mind_for(offered.menu)
-        return self._drawn(mind, offered, uniform, floor)
+        return self._drawn(mind, offered, uniform, floors)
 
     def law(
-        self,
-        actions: object,
-        *,
-        floor: float | Floats | None = None,
-        excluded: Sequence[int] | Ints = (),
+        self, actions: object, *, floor: Floor = None, excluded: Indices = ()
     ) -> Floats:  # (K,)
         """The exact distribution of the next choice; it leaves no trace.
 
         Where rewards have come since the last ``refresh`` or ``choose``, beliefs are formed for
         this answer alone, from random numbers of its own.
         """
-        offered = self._offer(actions, excluded)
-        self.rule.check(self.state.past, offered.menu)
+        offered, floors = self._asked(actions, excluded, floor)
         plan = self.rule.law(self._mind_for(offered.menu), self.state.past, offered.menu)
-        return offered.spread(self._guarded(plan.mixture, offered, floor))
+        mixture = plan.mixture if floors is None else Floored(plan.mixture, floors)
+        return offered.spread(mixture)
 
     def refresh(self, rng: np.random.Generator) -> None:
         """Think about all rewards so far, ahead of the next choice, if there were actions yet."""
@@ -196,9 +192,7 @@ class Policy:
         mind = self.rule.think(self.state.mind, past, past.menu, rng)
         self.state = State(mind, past, True)
 
-    def observe(
-        self, decision: Decision | Waiting | Sequence[Decision | Waiting], reward: object
-    ) -> None:
+    def observe(self, decision: Decided | Sequence[Decided], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
         past, outcomes = self.state.past.settled(decision, reward, self.rule.discount)
         self._learn(past, outcomes)
@@ -214,10 +208,13 @@ class Policy:
             )
         offered = self._offer(actions, ())
         index = as_count(index, "index", 0, offered.count - 1)
+        probability = as_number(probability, "probability", 0.0, strict=True)
+        if probability > 1.0:
+            raise ValueError(f"probability must be at most 1, got {probability:g}")
         past = self.state.past.after(offered, index, probability, self.rule.needs_sets)
         self._learn(*past.settled(past.pending[past.decisions], reward, self.rule.discount))
 
-    def forget(self, decision: Decision | Waiting | Sequence[Decision | Waiting]) -> None:
+    def forget(self, decision: Decided | Sequence[Decided]) -> None:
         """Give up on the reward of a decision, or of a list of them: it will never come."""
         self.state = self.state._replace(past=self.state.past.without(decision))
 
@@ -241,9 +238,9 @@ class Policy:
         mind = self.state.mind if is_last and self.state.has_thought else self.mind
         return self.rule.explain(mind, decision, names)
 
-    def _offer(self, actions: object, excluded: Sequence[int] | Ints) -> Offered:
+    def _offer(self, actions: object, excluded: Indices) -> Offered:
         """The actions on offer, checked; an action set that is known already is the same object."""
-        if len(excluded):
+        if np.size(excluded):
             if not self.rule.takes_exclusions:
                 raise ValueError(
                     f"excluded must be empty for {self.rule.name}, which knows arms by their place "
@@ -262,23 +259,29 @@ class Policy:
         mind, past, _ = self.state
         return self.rule.think(mind, past, menu, np.random.default_rng(past.decisions))
 
-    def _guarded(self, mixture: Mixture, offered: Offered, floor: float | Floats | None) -> Mixture:
-        return with_floor(mixture, self.floor if floor is None else as_floor(floor), offered)
+    def _asked(
+        self, actions: object, excluded: Indices, floor: Floor
+    ) -> tuple[Offered, Floats | None]:
+        """The actions on offer and their floors (n,), checked before anything changes."""
+        offered = self._offer(actions, excluded)
+        self.rule.check(self.state.past, offered.menu)
+        return offered, floors_on(self.floor if floor is None else as_floor(floor), offered)
 
     def _drawn(
-        self, mind: Any, offered: Offered, uniform: float, floor: float | Floats | None
+        self, mind: Any, offered: Offered, uniform: float, floors: Floats | None
     ) -> Decision:
         """Draw an action by the law of a mind, and remember that."""
         past = self.state.past
         plan = self.rule.law(mind, past, offered.menu)
-        mixture = self._guarded(plan.mixture, offered, floor)
+        mixture: Mixture = plan.mixture
+        left: float | None = uniform
+        if floors is not None:
+            mixture = Floored(mixture, floors)
+            left = mixture.left(uniform)
         place = mixture.draw(uniform)
         index, probability = offered.index(place), mixture.probability(place)
         past = past.after(offered, index, probability, self.rule.needs_sets)
         decision = Decision(index, probability, past.decisions, plan.info, offered, mixture)
-        left: float | None = uniform
-        if mixture is not plan.mixture and isinstance(mixture, Floored):
-            left = mixture.left(uniform)
         self.state = State(self.rule.chosen(mind, plan, decision, left), past, True)
         return decision
 
@@ -302,12 +305,8 @@ class Family:
         self.__signature__ = settings.replace(parameters=parameters, return_annotation=Policy)
 
     def __call__(self, *args: Any, floor: float = 0.0, **settings: Any) -> Policy:
+        check_call(repr(self), self.__signature__, args, settings)
         return Policy(self.rule(*args, **settings), floor=floor)
 
     def __repr__(self) -> str:
         return self.rule.__name__.removesuffix("Rule")
-
-
-def settings_of(rule: Rule[Any]) -> dict[str, Any]:
-    """The arguments that build a rule anew; each is kept under its own name."""
-    return {name: getattr(rule, name) for name in inspect.signature(type(rule)).parameters}

@@ -1,17 +1,19 @@
 """Explore, estimate by PopArt, and commit."""
 
 import math
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Floats, as_count, as_flag, as_number, as_share
+from soids.arrays import Floats
 from soids.designs import Design, popart_design
 from soids.evidence import Menu
-from soids.policies.explore_then_commit import ExploreThenCommit, Sample, Theory, planned
+from soids.policies.explore_then_commit import ExploreThenCommit, Sample
 from soids.policies.policy import Family
 from soids.regression.popart import Samples, popart, warm_popart
 
 
+@dataclass(frozen=True)
 class PopArtRule(ExploreThenCommit):
     """Explore, estimate by PopArt, commit (Jang, Zhang, Jun 2022).
 
@@ -20,39 +22,27 @@ class PopArtRule(ExploreThenCommit):
     theory decides, from ``horizon`` and ``sparsity``. The actions must span the space.
     """
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        reward_bound: float,
-        exploration: int | None = None,
-        horizon: int | None = None,
-        sparsity: int | None = None,
-        noise: float = 1.0,
-        delta: float = 0.05,
-        warm: bool = True,
-    ) -> None:
-        self.dimension = as_count(dimension, "dimension")
-        self.exploration, self.horizon, self.sparsity = exploration, horizon, sparsity
-        self.reward_bound = as_number(reward_bound, "reward_bound", 0.0, strict=True)
-        self.noise, self.delta = as_number(noise, "noise", SMALLEST), as_share(delta, "delta")
-        self.warm = as_flag(warm, "warm")
-        self.plan = planned(dimension, exploration, horizon, sparsity, reward_bound, self.noise)
-        if isinstance(self.plan, int):
-            check_length(self.plan, shortest(dimension, self.delta, warm))
+    _: KW_ONLY
+    reward_bound: float = field()
+    delta: float = 0.05
+    warm: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_length(self.exploration, shortest(self.dimension, self.delta, self.warm))
 
     def _design(self, menu: Menu) -> Design:
         return popart_design(menu.actions)
 
-    def _theory(self, menu: Menu, plan: Theory) -> float:
+    def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
         spread = self._design(menu).value * menu.largest**2  # as if actions were in [-1, 1]^d
         certainty = math.log(2 * self.dimension / self.delta)
-        per_error = (plan.sparsity * plan.horizon / plan.reward_bound) ** 2 * spread * certainty
+        per_error = (sparsity * horizon / reward_bound) ** 2 * spread * certainty
         rounds: float
         if self.warm:
-            rounds = 4.0 * (plan.noise**2 * per_error) ** (1 / 3)
+            rounds = 4.0 * (self.noise**2 * per_error) ** (1 / 3)
         else:
-            rounds = ((plan.reward_bound**2 + plan.noise**2) * per_error) ** (1 / 3)
+            rounds = ((reward_bound**2 + self.noise**2) * per_error) ** (1 / 3)
         return max(rounds, shortest(self.dimension, self.delta, self.warm))
 
     def _estimate(self, samples: tuple[Sample, ...]) -> Floats:
@@ -69,12 +59,12 @@ def shortest(dimension: int, delta: float, warm: bool) -> int:
     return halves * (math.floor(2.0 * math.log(2 * halves * dimension / delta)) + 1)
 
 
-def check_length(exploration: int, least: int) -> None:
-    """Refuse an exploration in which nothing can be told from zero."""
-    if exploration < least:
+def check_length(exploration: int | None, least: int) -> None:
+    """Refuse an exploration after which every estimate would be zero."""
+    if exploration is not None and exploration < least:
         raise ValueError(
-            f"exploration must be at least {least} rounds for PopArt to tell any coefficient from "
-            f"zero, got {exploration}"
+            f"exploration must be at least {least} rounds, else PopArt estimates every coefficient "
+            f"as zero, got {exploration}"
         )
 
 

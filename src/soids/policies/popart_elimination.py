@@ -2,22 +2,17 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Bools, Floats, Ints, as_count, as_number, as_share
+from soids.arrays import Bools, Floats, Ints
 from soids.designs import Design, optimal_design, popart_design
 from soids.evidence import Evidence, Menu
 from soids.information import Spread, greedy
 from soids.policies.decision import Decision
-from soids.policies.explore_then_commit import (
-    Explored,
-    ExploreThenCommit,
-    Sample,
-    Theory,
-    planned,
-)
+from soids.policies.explore_then_commit import Explored, ExploreThenCommit, Sample
 from soids.policies.past import Outcome, Past
 from soids.policies.policy import Family, Plan
 from soids.policies.popart import check_length, drawn, shortest
@@ -36,6 +31,7 @@ class Phase(NamedTuple):
     evidence: Evidence  # of these rounds alone
 
 
+@dataclass(frozen=True)
 class PopArtEliminationRule(ExploreThenCommit):
     """Restricted phase elimination (Jang, Zhang, Jun 2022) on the support that Warm-PopArt finds.
 
@@ -46,33 +42,21 @@ class PopArtEliminationRule(ExploreThenCommit):
     Half of ``delta`` is for the support, half for the phases.
     """
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        reward_bound: float,
-        signal: float | None = None,
-        exploration: int | None = None,
-        horizon: int | None = None,
-        sparsity: int | None = None,
-        noise: float = 1.0,
-        delta: float = 0.05,
-    ) -> None:
-        self.dimension = as_count(dimension, "dimension")
-        self.exploration, self.horizon, self.sparsity = exploration, horizon, sparsity
-        self.reward_bound = as_number(reward_bound, "reward_bound", 0.0, strict=True)
-        self.signal = None if signal is None else as_number(signal, "signal", 0.0, strict=True)
-        self.noise, self.delta = as_number(noise, "noise", SMALLEST), as_share(delta, "delta")
-        self.plan = planned(dimension, exploration, horizon, sparsity, reward_bound, self.noise)
-        if isinstance(self.plan, int):
-            check_length(self.plan, shortest(dimension, 0.5 * self.delta, warm=True))
-        elif signal is None:
-            raise ValueError("exploration must be given, or else signal told")
+    _: KW_ONLY
+    reward_bound: float = field()
+    signal: float | None = None
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_length(self.exploration, shortest(self.dimension, 0.5 * self.delta, warm=True))
+        if self.exploration is None and self.signal is None:
+            raise ValueError("exploration must be given, or else signal given")
 
     def _design(self, menu: Menu) -> Design:
         return popart_design(menu.actions)
 
-    def _theory(self, menu: Menu, plan: Theory) -> float:
+    def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
         """Rounds after which the pilot errs by less than the noise, and coefficients by less than
         half the signal.
 
@@ -81,12 +65,12 @@ class PopArtEliminationRule(ExploreThenCommit):
         """
         spread = self._design(menu).value
         certainty = math.log(8 * self.dimension / self.delta)
-        pilot = plan.sparsity * menu.largest / plan.noise
-        variance = plan.reward_bound**2 + plan.noise**2
+        pilot = sparsity * menu.largest / self.noise
+        variance = reward_bound**2 + self.noise**2
         signal = self.signal or 0.0
         return max(
             32.0 * pilot**2 * variance * spread * certainty,
-            64.0 * plan.noise**2 * spread * certainty / signal**2,
+            64.0 * self.noise**2 * spread * certainty / signal**2,
             4 * shortest(self.dimension, 0.5 * self.delta, warm=True),
         )
 
@@ -157,7 +141,7 @@ PopArtElimination = Family(PopArtEliminationRule)
 def essential(rows: Floats) -> tuple[Floats, float]:
     """The G-optimal design on a few actions, and the largest ``a' Q^-1 a`` that it leaves.
 
-    A thousandth of the mass is dust on actions of no use, each of which would cost a round.
+    The smallest masses, a thousandth in all, are dropped: each such action would cost a round.
     """
     weights = optimal_design(rows).weights.copy()
     order = np.argsort(weights)

@@ -2,13 +2,14 @@
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Floats, as_count, as_number, as_radius
+from soids.arrays import Floats, as_number
 from soids.evidence import SETS, Evidence, Menu
 from soids.information import (
     Mixture,
@@ -17,7 +18,7 @@ from soids.information import (
     minimise_contextual_ratio,
     minimise_ratio,
     probability_matching,
-)
+)  # fmt: skip
 from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.awaited import Awaited, awaited
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
@@ -25,17 +26,10 @@ from soids.policies.decision import Decision, Information
 from soids.policies.explanation import Explanation, explain
 from soids.policies.past import Past
 from soids.policies.policy import Plan, Rule
-from soids.posteriors import (
-    Belief,
-    Posterior,
-    Tuning,
-    as_posterior,
-)
+from soids.policies.settings import assign, check_choice
+from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.particle_system import ParticleSystem
 from soids.rates import Progress, Rate, as_rate
-from soids.spelling import meant
-
-KNOWABLE = ("sparsity", "radius", "noise")
 
 
 class Mind(NamedTuple):
@@ -47,14 +41,14 @@ class Mind(NamedTuple):
     ratios: float = 0.0  # sum of the 2-ratios of the laws that were played
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
     recent: tuple[Menu, ...] = ()  # the last contexts, over which the ratio is averaged
-    awaited: Awaited | None = None  # what the belief expects of rewards under way
+    awaited: Awaited | None = None  # what the belief expects of pending rewards
 
 
 def warn_of_uneven(actions: Floats) -> None:
     """Say so if features differ so much in size that no one radius can be learned for all.
 
-    A handful of actions says little of the size of a feature. Among few, the largest values differ
-    by luck, and so do the squares of what is rarely not zero: both must speak for it.
+    Fewer than ten actions say little of the size of a feature. Among few, the largest values differ
+    by chance, as do the squares of features that are mostly zero: both must differ.
     """
     actions = actions[:, actions.any(axis=0)]
     if len(actions) < 10 or not actions.size:
@@ -70,104 +64,67 @@ def warn_of_uneven(actions: Floats) -> None:
 
 
 class Outlook(NamedTuple):
-    """What a belief holds of the actions on offer."""
+    """What a belief expects of the actions on offer."""
 
     menu: Menu
-    belief: Belief
+    appraiser: Appraiser
     rewards: Floats  # (M, K)
-    weights: Floats  # (M,)
     regret: Floats  # (K,)
     gain: Floats  # (K,)
-    noise: float
     past: Past
-    elsewhere: Callable[[], tuple[tuple[Floats, Floats], ...]]  # the two in other contexts
-
-
-def least_ratio(outlook: Outlook) -> Mixture:
-    """Pay the least regret per unit of information, here or on average over contexts."""
-    others = outlook.elsewhere()
-    if not others:
-        return minimise_ratio(outlook.regret, outlook.gain)
-    regrets, gains = zip(*others, (outlook.regret, outlook.gain), strict=True)
-    return minimise_contextual_ratio(regrets, gains)
-
-
-def follow_draw(outlook: Outlook) -> Mixture:
-    """Follow one sampled parameter."""
-    return Spread(probability_matching(outlook.rewards, outlook.weights, outlook.menu.actions))
+    recent: tuple[Menu, ...]  # other contexts
 
 
 class PosteriorRule(Rule[Mind]):
-    """Choose by a posterior over the parameter; the subclasses only set its two choices.
+    """Choose by a posterior over the parameter: by the least information ratio, or by a draw.
 
-    ``sparsity``, ``radius`` (of an l1 ball that holds the parameter) and ``noise`` (standard
-    deviation) are learned if not given. ``posterior`` is a name, with settings in brackets if need
-    be, or an object with an ``update`` method; ``rate`` a name, a number or a function of
-    ``Progress``; ``gain`` is "full" (the paper's), "conditional" (Hao et al. 2021) or "shannon" (no
-    more than a noisy reward can tell). Where actions change with the context, optimism sums over
-    the different ``sets`` offered so far, or a uniform sample of so many, and the information ratio
-    is averaged over the last ``contexts``, one being the set on offer alone.
-    With a ``discount`` below one, old rewards count less and less; the guarantees are then void.
-    An ``action_bound`` (of the features of actions in size) holds the policy to what Theorems 2 and
-    3 assume: all else is refused.
+    The attributes are settings. A rule makes fields of those that users may set, and the others
+    keep the values that they have here.
     """
 
-    optimistic: ClassVar[bool]
+    optimistic: ClassVar[bool] = False
+    minimises_ratio: ClassVar[bool] = False  # else it follows one sampled parameter
     proven: ClassVar[tuple[str, ...]] = ()  # the rates for which a theorem covers the policy
-    default_gain: ClassVar[str] = "full"
-    bounded_ratios: ClassVar[tuple[int, ...]] = ()  # powers whose ratio Lemma IR_bound bounds
+    bounded_ratios: ClassVar[tuple[int, ...]] = (2,)  # powers whose ratio Lemma IR_bound bounds
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        sparsity: int | None = None,
-        radius: float | None = None,
-        noise: float | None = None,
-        posterior: str | Any = "subset",
-        rate: str | float | Rate | None = None,
-        eta: float = 1.0,
-        gain: str | None = None,
-        particles: int = 100,
-        sweeps: int = 2,
-        budget_ms: float | None = None,
-        sets: int = SETS,
-        contexts: int = 1,
-        discount: float = 1.0,
-        action_bound: float | None = None,
-    ) -> None:
-        self.dimension = as_count(dimension, "dimension")
-        self.sparsity = None if sparsity is None else as_count(sparsity, "sparsity", 1, dimension)
-        self.radius = None if radius is None else as_radius(radius)
-        self.noise = None if noise is None else as_number(noise, "noise", SMALLEST)
-        self.posterior = posterior
-        self.model = self._find_model()
-        self.rate = self._default_rate() if rate is None else rate
-        if not isinstance(self.rate, str) and not callable(self.rate):
-            self.rate = as_number(self.rate, "rate", 0.0)
-        self.eta = as_number(eta, "eta", 0.0)
-        self.gain = self.default_gain if gain is None else gain
-        self.particles = as_count(particles, "particles", 2)
-        self.sweeps = as_count(sweeps, "sweeps")
-        self.budget_ms = None
-        if budget_ms is not None:
-            self.budget_ms = as_number(budget_ms, "budget_ms", 0.0, strict=True)
-            if isinstance(self.model, Posterior) and not self.model.takes_budget:
-                raise ValueError(
-                    f"budget_ms must be left out for {type(self.model).__name__}, which has no "
-                    f"moves to put off, got {budget_ms!r}"
-                )
-        self._rate = as_rate(self.rate)
-        if not isinstance(self.gain, str) or self.gain not in GAINS:
-            raise ValueError(f"gain must be one of {', '.join(GAINS)}{meant(gain, GAINS)}")
-        self.sets, self.contexts = as_count(sets, "sets"), as_count(contexts, "contexts")
-        self.discount = as_number(discount, "discount", 0.0, strict=True)
+    sparsity: int | None = None
+    radius: float | None = None
+    noise: float | None = None
+    posterior: Any = "subset"
+    rate: str | float | Rate | None = None
+    eta: float = 1.0
+    gain: str = "full"
+    particles: int = 100
+    sweeps: int = 2
+    budget_ms: float | None = None
+    contexts: int = 1
+    action_bound: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.discount > 1.0:
-            raise ValueError(f"discount must be at most 1, got {discount!r}")
-        self.action_bound = None
-        if action_bound is not None:
-            self.action_bound = as_number(action_bound, "action_bound", 0.0, strict=True)
+            raise ValueError(f"discount must be at most 1, got {self.discount!r}")
+        if self.rate is None:
+            assign(self, rate=self._default_rate())
+        elif not isinstance(self.rate, str) and not callable(self.rate):
+            assign(self, rate=as_number(self.rate, "rate", 0.0))
+        as_rate(self.rate)
+        check_choice(self.gain, "gain", GAINS)
+        model = self.model
+        if self.budget_ms is not None and isinstance(model, Posterior) and not model.takes_budget:
+            raise ValueError(
+                f"budget_ms must be left out for {type(model).__name__}, which has no moves to put "
+                f"off, got {self.budget_ms!r}"
+            )
         check_coverage(self)
+
+    @cached_property
+    def model(self) -> Any:
+        """The posterior itself."""
+        return as_posterior(
+            self.posterior, self.dimension, sparsity=self.sparsity, radius=self.radius,
+            noise=self.noise,
+        )  # fmt: skip
 
     def _default_rate(self) -> str:
         if not self.optimistic:
@@ -179,12 +136,8 @@ class PosteriorRule(Rule[Mind]):
         return "balanced" if bounded and has_effect else "cautious"
 
     def given(self, name: str) -> Any:
-        """A setting as the posterior was told it; None is to be learned."""
+        """A setting as given to the posterior; None is to be learned."""
         return getattr(self.model if isinstance(self.model, Posterior) else self, name)
-
-    def _find_model(self) -> Any:
-        known = {name: getattr(self, name) for name in KNOWABLE}
-        return as_posterior(self.posterior, self.dimension, **known)
 
     def start(self) -> Mind:
         return Mind()
@@ -202,11 +155,7 @@ class PosteriorRule(Rule[Mind]):
         if mind.belief is not None and mind.believed is evidence:
             return mind
         rate = self._learning_rate(mind, evidence, menu)
-        if mind.belief is None:
-            given = self.given("noise")
-            noise = 1.0 if given is None else given
-        else:
-            noise = mind.belief.noise()
+        noise = self.given("noise") or 1.0 if mind.belief is None else mind.belief.noise()
         seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
         tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds)
         belief = self.model.update(mind.belief, evidence, tuning, rng)
@@ -215,19 +164,16 @@ class PosteriorRule(Rule[Mind]):
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
         belief = formed(mind)
         rewards = belief.rewards_on(menu)
-        under_way = awaited(mind.awaited, belief, past.pending, menu, rewards)
-        directions, resolved = (None, None)
+        appraiser, resolved = Appraiser.of(belief, GAINS[self.gain]), None
+        under_way = awaited(mind.awaited, appraiser, past.pending, menu, rewards)
         if under_way is not None:
-            directions, resolved = under_way.directions, under_way.resolved
-        appraiser = Appraiser.of(belief, GAINS[self.gain], directions)
+            appraiser = appraiser._replace(directions=under_way.directions)
+            resolved = under_way.resolved
         regret, gain = appraiser.appraise(rewards, resolved=resolved)
         unit = appraiser.noise
-        elsewhere = partial(appraiser.elsewhere, mind.recent)
-        mixture = self._mixture(
-            Outlook(menu, belief, rewards, appraiser.weights, regret, gain, unit, past, elsewhere)
-        )
-        paid, learned = mixture.mean(regret), mixture.mean(gain) / unit**2
-        info = Information(paid, learned, information_ratio(paid / unit, learned), mind.rate)
+        mixture = self._mixture(Outlook(menu, appraiser, rewards, regret, gain, past, mind.recent))
+        cost, nats = mixture.mean(regret), mixture.mean(gain) / unit**2
+        info = Information(cost, nats, information_ratio(cost / unit, nats), mind.rate)
         if self.budget_ms is not None and isinstance(belief, ParticleSystem):
             info = info._replace(effective=belief.effective_size(), behind=belief.behind())
         return Plan(mixture, info, under_way)
@@ -250,7 +196,14 @@ class PosteriorRule(Rule[Mind]):
 
     def _mixture(self, outlook: Outlook) -> Mixture:
         """The distribution over actions to draw from."""
-        raise NotImplementedError(f"{type(self).__name__} must have a method _mixture")
+        if not self.minimises_ratio:
+            weights, actions = outlook.appraiser.weights, outlook.menu.actions
+            return Spread(probability_matching(outlook.rewards, weights, actions))
+        others = outlook.appraiser.elsewhere(outlook.recent)
+        if not others:
+            return minimise_ratio(outlook.regret, outlook.gain)
+        regrets, gains = zip(*others, (outlook.regret, outlook.gain), strict=True)
+        return minimise_contextual_ratio(regrets, gains)
 
     def _learning_rate(self, mind: Mind, evidence: Evidence, menu: Menu | None) -> float:
         actions = np.zeros((1, self.dimension)) if menu is None else menu.actions
@@ -258,7 +211,7 @@ class PosteriorRule(Rule[Mind]):
             evidence.rounds, self.dimension, self.known_sparsity(mind.belief), mind.ratios,
             mind.root_ratios, actions, self.action_bound,
         )  # fmt: skip
-        return as_number(self._rate(progress), "rate", 0.0)
+        return as_number(as_rate(self.rate)(progress), "rate", 0.0)
 
     def known_sparsity(self, belief: Belief | None) -> float:
         """The sparsity as given, or as believed."""
@@ -266,6 +219,40 @@ class PosteriorRule(Rule[Mind]):
         if sparsity is not None:
             return float(sparsity)
         return 1.0 if belief is None else max(1.0, float(belief.particles().inclusion().sum()))
+
+
+@dataclass(frozen=True)
+class FreeRule(PosteriorRule):
+    """A rule whose users may set everything.
+
+    ``sparsity``, ``radius`` (of an l1 ball that holds the parameter) and ``noise`` (standard
+    deviation) are learned if not given. ``posterior`` is a name, with settings in brackets if need
+    be, or an object with an ``update`` method; ``rate`` a name, a number or a function of
+    ``Progress``; ``gain`` is "full" (the paper's), "conditional" (Hao et al. 2021) or "shannon" (at
+    most what a noisy reward can tell). Where actions change with the context, optimism sums over
+    the different action sets offered so far, or a uniform sample of ``sets`` of them. The
+    information ratio is averaged over the last ``contexts``; one is the set on offer alone.
+    With a ``discount`` below one, old rewards count less and less; the guarantees are then void.
+    An ``action_bound`` (on the size of features) holds the policy to what Theorems 2 and 3 assume:
+    all else is refused.
+    """
+
+    dimension: int
+    _: KW_ONLY
+    sparsity: int | None = None
+    radius: float | None = None
+    noise: float | None = None
+    posterior: str | Any = "subset"
+    rate: str | float | Rate | None = None
+    eta: float = 1.0
+    gain: str = "full"
+    particles: int = 100
+    sweeps: int = 2
+    budget_ms: float | None = None
+    sets: int = SETS
+    contexts: int = 1
+    discount: float = 1.0
+    action_bound: float | None = None
 
 
 def formed(mind: Mind) -> Belief:

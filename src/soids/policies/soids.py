@@ -6,14 +6,32 @@
 | minimise the information ratio | SparseIDS       | SOIDS                |
 """
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
 from soids.arrays import as_count, as_flag, as_number
-from soids.information import Mixture
 from soids.policies.coverage import ETA, RICH, THEOREM2, THEOREM3
 from soids.policies.policy import Family, Policy
-from soids.policies.posterior_rule import Outlook, PosteriorRule, follow_draw, least_ratio
+from soids.policies.posterior_rule import FreeRule, PosteriorRule
+from soids.policies.settings import check_call
 from soids.theory import reward_unit
 
 STEPS = 25  # Langevin steps in a round; the paper gives no number
+
+
+def preset(method: Callable[..., Policy]) -> Callable[..., Policy]:
+    """A method of a family whose error messages name the family: ``SOIDS.paper``."""
+
+    @functools.wraps(method)
+    def checked(self: Family, *args: Any, **settings: Any) -> Policy:
+        signature = inspect.signature(functools.partial(method, self))
+        check_call(f"{self!r}.{method.__name__}", signature, args, settings)
+        return method(self, *args, **settings)
+
+    return checked
 
 
 class Optimistic(Family):
@@ -21,6 +39,7 @@ class Optimistic(Family):
 
     rule: type[PosteriorRule]
 
+    @preset
     def paper(
         self,
         dimension: int,
@@ -58,33 +77,25 @@ class Optimistic(Family):
             eta=0.5, gain="full", sweeps=sweeps,
         )  # fmt: skip
 
+    @preset
     def theorem2(
-        self,
-        dimension: int,
-        sparsity: int,
-        radius: float,
-        noise: float,
-        action_bound: float = 1.0,
+        self, dimension: int, sparsity: int, radius: float, noise: float, action_bound: float = 1.0
     ) -> Policy:
         """The algorithm of Theorem 2 (of FGTS, its data-rich half), in the units of your rewards.
 
         The true parameter has at most ``sparsity`` features that matter and an l1 norm of at most
         ``radius``, the noise is ``noise``-sub-Gaussian, and no feature of an action exceeds
         ``action_bound`` in size. The policy refuses what it can see to be outside of the theorem,
-        such as another set of actions. Three assumptions are for you to check: optimal actions are
+        such as another set of actions. You must check three assumptions: optimal actions are
         sparse (Definition 1; ``soids bound --actions FILE`` says), each reward comes before the
         next choice, and particles stand for the exact posterior. Of FGTS only the data-rich half is
         proven, so its rate is that half's.
         """
         return self._covered(THEOREM2, dimension, sparsity, radius, noise, action_bound)
 
+    @preset
     def theorem3(
-        self,
-        dimension: int,
-        sparsity: int,
-        radius: float,
-        noise: float,
-        action_bound: float = 1.0,
+        self, dimension: int, sparsity: int, radius: float, noise: float, action_bound: float = 1.0
     ) -> Policy:
         """The algorithm of Theorem 3 (of FGTS, its data-rich half), in the units of your rewards.
 
@@ -112,7 +123,8 @@ class Optimistic(Family):
         )  # fmt: skip
 
 
-class SOIDSRule(PosteriorRule):
+@dataclass(frozen=True)
+class SOIDSRule(FreeRule):
     """Sparse Optimistic Information Directed Sampling: optimistic, least information ratio.
 
     >>> import numpy as np
@@ -126,43 +138,32 @@ class SOIDSRule(PosteriorRule):
     """
 
     optimistic = True
+    minimises_ratio = True
     proven = (*THEOREM2, *THEOREM3)
     bounded_ratios = (2, 3)
 
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return least_ratio(outlook)
 
-
-class FGTSRule(PosteriorRule):
+@dataclass(frozen=True)
+class FGTSRule(FreeRule):
     """Feel-Good Thompson Sampling (Zhang 2022): follow a draw from the optimistic posterior."""
 
     optimistic = True
     proven = RICH  # its 3-ratio has no bound
-    bounded_ratios = (2,)
-
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return follow_draw(outlook)
 
 
-class SparseIDSRule(PosteriorRule):
+@dataclass(frozen=True)
+class SparseIDSRule(FreeRule):
     """Sparse IDS (Hao, Lattimore, Deng 2021): plain posterior, least information ratio."""
 
-    optimistic = False
-    default_gain = "conditional"
+    minimises_ratio = True
     bounded_ratios = (2, 3)
+    _: KW_ONLY
+    gain: str = "conditional"
 
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return least_ratio(outlook)
 
-
-class ThompsonRule(PosteriorRule):
+@dataclass(frozen=True)
+class ThompsonRule(FreeRule):
     """Thompson sampling: follow a draw from the plain posterior."""
-
-    optimistic = False
-    bounded_ratios = (2,)
-
-    def _mixture(self, outlook: Outlook) -> Mixture:
-        return follow_draw(outlook)
 
 
 SOIDS = Optimistic(SOIDSRule)

@@ -1,14 +1,16 @@
 """The policy that knows nothing and learns nothing."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from soids.arrays import as_count
 from soids.evidence import Menu
 from soids.information import Spread
 from soids.policies.past import Past
 from soids.policies.policy import Family, Plan, Rule
 
 
+@dataclass(frozen=True)
 class UniformRule(Rule[None]):
     """Every action on offer with the same probability.
 
@@ -16,8 +18,7 @@ class UniformRule(Rule[None]):
     0.5
     """
 
-    def __init__(self, dimension: int) -> None:
-        self.dimension = as_count(dimension, "dimension")
+    dimension: int
 
     def law(self, mind: None, past: Past, menu: Menu) -> Plan:
         count = len(menu.actions)

@@ -1,23 +1,24 @@
 """Thompson sampling with a mean-field posterior (Chakraborty, Roy, Tewari 2023)."""
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from soids.arrays import SMALLEST, Bools, Floats, as_count, as_number
+from soids.arrays import Bools, Floats
 from soids.evidence import Evidence, Menu
 from soids.information import Mixture, Spread
 from soids.particles import Particles
 from soids.policies.policy import Family
-from soids.policies.posterior_rule import Outlook, PosteriorRule, follow_draw
-from soids.posteriors import Tuning
+from soids.policies.posterior_rule import Outlook, PosteriorRule
+from soids.posteriors import Tuning, as_posterior
 from soids.regression.spike_slab_vb import MeanField, SlabPrior, cold_start, mean_field
 
 AVERAGED = 30  # draws whose mean the authors take residuals of
-# The least noise that is believed, in units of rewards: without it some lucky features may explain
-# the first rewards to the last digit, and the noise never recovers.
+# The least noise that is believed, in units of rewards: without it some features may by chance
+# explain the first rewards to the last digit, and the noise never recovers.
 CLEAREST = 0.1
 
 
@@ -61,7 +62,7 @@ class MeanFieldPosterior:
     ) -> MeanFieldDraws:
         """Draws from the approximation."""
         prior = SlabPrior(self.slab, -self.complexity * math.log(self.dimension))
-        noise = self._noise(draws, evidence)
+        noise = math.sqrt(self._variance(None, evidence)) if draws is None else draws.noise()
         if draws is None or evidence.rounds % self.restart == 0:
             start = cold_start(evidence, noise)
         else:
@@ -75,12 +76,6 @@ class MeanFieldPosterior:
         thetas[included] = fit.means[features] + spread
         return MeanFieldDraws(fit, thetas, included, self._variance(fit, evidence))
 
-    def _noise(self, draws: MeanFieldDraws | None, evidence: Evidence) -> float:
-        """The noise to fit by: told, or what the last fit left unexplained."""
-        if draws is not None:
-            return draws.noise()
-        return math.sqrt(self._variance(None, evidence))
-
     def _variance(self, fit: MeanField | None, evidence: Evidence) -> float:
         """The mean square of residuals, as the authors' average over a few draws expects it."""
         if self.noise is not None:
@@ -91,48 +86,47 @@ class MeanFieldPosterior:
         if fit is not None:
             theta = fit.expected()
             explained = 2.0 * evidence.moment @ theta - theta @ evidence.gram @ theta
-            doubt = evidence.played.diagonal @ fit.variances()
-            square += float(doubt / AVERAGED - explained)
+            spread = evidence.played.diagonal @ fit.variances()
+            square += float(spread / AVERAGED - explained)
         floor = CLEAREST**2 * evidence.energy
         return max(square, floor) / evidence.rounds
 
 
+@dataclass(frozen=True)
 class VBThompsonRule(PosteriorRule):
-    """Variational-Bayes Thompson sampling: obey a draw from a mean-field spike and slab.
+    """Variational-Bayes Thompson sampling: follow a draw from a mean-field spike and slab.
 
     The slab is Laplace with rate ``slab``, the prior odds of a feature ``dimension**-complexity``.
     Choices are uniform in the first ``uniform`` rounds. Unknown ``noise`` is estimated from the
     residuals of each fit, for the next.
     """
 
-    optimistic = False
+    posterior = "mean field"
+    radius = math.inf
+    bounded_ratios = ()
 
-    def __init__(
-        self,
-        dimension: int,
-        *,
-        noise: float | None = None,
-        slab: float = 1.0,
-        complexity: float = 1.001,
-        uniform: int = 5,
-        restart: int = 5,
-        particles: int = 100,
-    ) -> None:
-        dimension = as_count(dimension, "dimension")
-        noise = None if noise is None else as_number(noise, "noise", SMALLEST)
-        self.slab = as_number(slab, "slab", SMALLEST)
-        self.complexity = as_number(complexity, "complexity", 0.0)
-        self.uniform = as_count(uniform, "uniform", 0)
-        self.restart = as_count(restart, "restart")
-        posterior = MeanFieldPosterior(dimension, noise, self.slab, self.complexity, self.restart)
-        super().__init__(
-            dimension, radius=math.inf, noise=noise, posterior=posterior, particles=particles
+    dimension: int
+    _: KW_ONLY
+    noise: float | None = None
+    slab: float = 1.0
+    complexity: float = 1.001
+    uniform: int = 5
+    restart: int = 5
+    particles: int = 100
+
+    @cached_property
+    def model(self) -> Any:
+        """The posterior itself; no radius bounds it."""
+        inner = MeanFieldPosterior(
+            self.dimension, self.noise, self.slab, self.complexity, self.restart
         )
+        known = {"sparsity": None, "radius": self.radius, "noise": self.noise}
+        return as_posterior(inner, self.dimension, **known)
 
     def _mixture(self, outlook: Outlook) -> Mixture:
         if outlook.past.decisions < self.uniform:
             return Spread(np.full(len(outlook.regret), 1.0 / len(outlook.regret)))
-        return follow_draw(outlook)
+        return super()._mixture(outlook)
 
 
 VBThompson = Family(VBThompsonRule)

@@ -1,0 +1,76 @@
+"""The checks of settings, by name: the same name means the same in every rule."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from functools import partial
+from typing import Any
+
+from soids.arrays import SMALLEST, as_count, as_flag, as_number, as_radius, as_share
+from soids.spelling import meant
+
+Check = Callable[[Any, str], Any]  # of a value and its name; returns the value as a plain number
+
+as_scale: Check = partial(as_number, low=SMALLEST)  # the square of a scale is a divisor
+as_size: Check = partial(as_number, low=0.0)
+as_positive: Check = partial(as_number, low=0.0, strict=True)
+
+CHECKS: dict[str, Check] = {
+    "delta": as_share,
+    "particles": partial(as_count, low=2),
+    "radius": lambda value, name: as_radius(value),
+    "uniform": partial(as_count, low=0),
+    "warm": as_flag,
+    **dict.fromkeys(("dimension", "exploration", "forced", "horizon", "restart"), as_count),
+    **dict.fromkeys(("contexts", "sets", "sweeps"), as_count),
+    **dict.fromkeys(("concavity", "forced_penalty", "noise", "penalty", "ridge"), as_scale),
+    **dict.fromkeys(("slab", "variance"), as_scale),
+    **dict.fromkeys(("alpha", "chance", "complexity", "eta", "norm", "slack"), as_size),
+    **dict.fromkeys(("action_bound", "budget_ms", "clip", "discount", "factor"), as_positive),
+    **dict.fromkeys(("feature_bound", "reward_bound", "signal"), as_positive),
+}
+
+
+def check_settings(rule: Any, checks: Mapping[str, Check]) -> None:
+    """Check the fields of a rule; numbers of other kinds, such as NumPy's, become Python's."""
+    for one in fields(rule):
+        value = getattr(rule, one.name)
+        if value is None and one.default is None:
+            continue
+        if one.name == "sparsity":
+            value = as_count(value, "sparsity", 1, rule.dimension)
+        elif one.name in checks:
+            value = checks[one.name](value, one.name)
+        assign(rule, **{one.name: value})
+
+
+def assign(rule: Any, **settings: Any) -> None:
+    """Set fields of a frozen rule while it is made."""
+    for name, value in settings.items():
+        object.__setattr__(rule, name, value)
+
+
+def check_choice(value: object, name: str, known: Iterable[str]) -> None:
+    """Refuse what is not one of the known names."""
+    names = tuple(known)
+    if not isinstance(value, str) or value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(names)}{meant(value, names)}")
+
+
+def check_call(
+    name: str, signature: inspect.Signature, args: tuple[Any, ...], settings: Mapping[str, Any]
+) -> None:
+    """Refuse arguments that do not fit, by the name that the user called."""
+    known = signature.parameters
+    for setting in settings:
+        if setting not in known:
+            raise TypeError(f"{name} has the settings {', '.join(known)}{meant(setting, known)}")
+    try:
+        signature.bind(*args, **settings)
+    except TypeError as error:
+        raise TypeError(f"{name} cannot be made: {error}") from None
+
+
+def settings_of(rule: Any) -> dict[str, Any]:
+    """The arguments that build a rule anew; each is kept under its own name."""
+    return {name: getattr(rule, name) for name in inspect.signature(type(rule)).parameters}
