@@ -31,6 +31,20 @@ EXCLUDED = [7, 3]
 KEPT = np.array([0, 1, 2, 4, 5, 6, 8, 9])
 
 
+def assert_refused(policy, rng, message, **options):
+    """Every verb refuses these options, and the policy and its generator stay as they were."""
+    state, numbers = policy.state, rng.bit_generator.state
+    for ask in (
+        lambda: policy.choose(ACTIONS, rng, **options),
+        lambda: policy.decide(ACTIONS, 0.5, **options),
+        lambda: policy.law(ACTIONS, **options),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ask()
+    assert policy.state is state
+    assert rng.bit_generator.state == numbers
+
+
 @every_policy
 @early_and_late
 def test_a_floor_is_mixed_with_the_law_exactly(family, rounds):
@@ -102,16 +116,7 @@ PER_ACTION = [(np.full(3, 0.1), "floor must hold one number for each of 10 actio
 @pytest.mark.parametrize(("floor", "message"), WRONG_FLOORS + PER_ACTION)
 def test_a_floor_that_makes_no_sense_is_refused_and_forgotten(floor, message):
     policy, rng = in_play(partial(make, "soids", "gaussian"))  # its every thought is random
-    state, numbers = policy.state, rng.bit_generator.state
-    for ask in (
-        lambda: policy.choose(ACTIONS, rng, floor=floor),
-        lambda: policy.decide(ACTIONS, 0.5, floor=floor),
-        lambda: policy.law(ACTIONS, floor=floor),
-    ):
-        with pytest.raises(ValueError, match=message):
-            ask()
-    assert policy.state is state
-    assert rng.bit_generator.state == numbers
+    assert_refused(policy, rng, message, floor=floor)
 
 
 @pytest.mark.parametrize(("floor", "message"), WRONG_FLOORS)
@@ -182,16 +187,7 @@ def test_what_is_excluded_may_change_from_round_to_round():
 )
 def test_exclusions_that_make_no_sense_are_refused_and_forgotten(excluded, message):
     policy, rng = in_play(soids)
-    state, numbers = policy.state, rng.bit_generator.state
-    for ask in (
-        lambda: policy.choose(ACTIONS, rng, excluded=excluded),
-        lambda: policy.decide(ACTIONS, 0.5, excluded=excluded),
-        lambda: policy.law(ACTIONS, excluded=excluded),
-    ):
-        with pytest.raises(ValueError, match=message):
-            ask()
-    assert policy.state is state
-    assert rng.bit_generator.state == numbers
+    assert_refused(policy, rng, message, excluded=excluded)
 
 
 @pytest.mark.parametrize("family", [LassoBandit, MCPBandit])
