@@ -5,6 +5,7 @@ import json
 import pytest
 
 from golden_traces import STORED, digest_of, machine, runs
+from rounding import VARIABLES
 
 GOLDEN = json.loads(STORED.read_text())
 RUNS = [pytest.param(make, world, id=f"{member} {world}") for member, world, make in runs()]
@@ -16,7 +17,8 @@ def test_every_run_has_a_digest_and_no_digest_is_left_over():
 
 @pytest.mark.skipif(
     machine() != GOLDEN["machine"],
-    reason=f"digests were stored with {GOLDEN['machine']}, sums here may round in another order",
+    reason=f"sums round in another way here than with {GOLDEN['machine']}: install these versions "
+    f"(requirements-dev.lock) and set {' '.join(map('='.join, VARIABLES.items()))}",
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of short explorations
 @pytest.mark.parametrize(("make", "world"), RUNS)

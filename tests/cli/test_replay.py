@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from realdata import DATA
+from realdata import DATA, needs_obd
 from soids.cli import main
 from soids.logs import LogWriter
 
@@ -200,7 +200,7 @@ def test_a_bad_log_is_refused_with_its_line(log, tmp_path):
     assert ask(bad, "--torn", "skip").exit_code == 0
 
 
-@pytest.mark.skipif(not MEN.is_file(), reason=f"there is no {MEN}: name it by SOIDS_DATA")
+@needs_obd
 def test_the_open_bandit_is_replayed_as_it_lies_there():
     found = answer(MEN, "--policy", "uniform", "--policy", "lints", "--train", 0.3)
     uniform, ours = found["policies"]

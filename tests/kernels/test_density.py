@@ -1,12 +1,12 @@
 """Fit and optimism of a cloud, against their formulas."""
 
-import numba
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from soids.kernels import density, threads
+from soids.kernels import density
 from soids.kernels.gram_rows import whole
+from thread_counts import by_one_and_two_threads, needs_two_threads
 
 
 def fit_arguments(rng, particles=40, dimension=7):
@@ -59,19 +59,14 @@ def test_optimism_survives_rewards_beyond_the_range_of_exp():
     np.testing.assert_allclose(soft - best, np.log(2.0), rtol=1e-6)  # the logs are 1e9 themselves
 
 
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
+@needs_two_threads
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [(density.fits, fit_arguments), (density.optimism, optimism_arguments)],
 )
 def test_the_number_of_threads_changes_no_bit(function, arguments, monkeypatch):
-    monkeypatch.setattr(threads, "WORTHWHILE", 0)
-    before = numba.get_num_threads()
-    values = []
-    for count in (1, 2):
-        numba.set_num_threads(count)
-        values.append(function(*arguments(np.random.default_rng(2))))
-    numba.set_num_threads(before)
+    given = arguments(np.random.default_rng(2))
+    values = by_one_and_two_threads(lambda: function(*given), monkeypatch)
     np.testing.assert_array_equal(*values)
 
 

@@ -2,12 +2,12 @@
 
 import itertools
 
-import numba
 import numpy as np
 import pytest
 
 from soids.information import half_variance, shortfall
-from soids.kernels import regret_gain, threads
+from soids.kernels import regret_gain
+from thread_counts import by_one_and_two_threads, needs_two_threads
 
 COUNTS = [1, 7, 512, 513, 1500]
 
@@ -69,19 +69,17 @@ def test_a_block_alone_says_the_same_to_the_last_bit():
         np.testing.assert_array_equal(long[:512], short)
 
 
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
+@needs_two_threads
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    monkeypatch.setattr(threads, "WORTHWHILE", 0)
     rewards, weights = drawn(5000)
     actions = np.random.default_rng(1).standard_normal((5000, 3))
-    before, answers = numba.get_num_threads(), []
-    for count in (1, 2):
-        numba.set_num_threads(count)
+
+    def everything():
         found = regret_gain.regret_and_gain(rewards, weights)
         apart = regret_gain.regrets_and_gains(rewards, np.array([0, 700, 703, 5000]), weights)
-        answers.append((*found, *apart, regret_gain.winners(rewards, actions)))
-    numba.set_num_threads(before)
-    for one, other in zip(*answers, strict=True):
+        return *found, *apart, regret_gain.winners(rewards, actions)
+
+    for one, other in zip(*by_one_and_two_threads(everything, monkeypatch), strict=True):
         np.testing.assert_array_equal(one, other)
 
 

@@ -1,10 +1,10 @@
 """Rewards block by block, against the product of matrices and one parameter at a time."""
 
-import numba
 import numpy as np
 import pytest
 
-from soids.kernels import rewards, threads
+from soids.kernels import rewards
+from thread_counts import by_one_and_two_threads, needs_two_threads
 
 
 def drawn(count, size=11, dimension=9, seed=0):
@@ -33,15 +33,10 @@ def test_blocks_change_no_bit():
         np.testing.assert_array_equal(reward, alone)
 
 
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
+@needs_two_threads
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    monkeypatch.setattr(threads, "WORTHWHILE", 0)
-    thetas, columns = drawn(1300)
-    before, answers = numba.get_num_threads(), []
-    for count in (1, 2):
-        numba.set_num_threads(count)
-        answers.append(rewards.all_rewards(thetas, columns))
-    numba.set_num_threads(before)
+    drawing = drawn(1300)
+    answers = by_one_and_two_threads(lambda: rewards.all_rewards(*drawing), monkeypatch)
     np.testing.assert_array_equal(*answers)
 
 

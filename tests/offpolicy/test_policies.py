@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import members
-from realdata import DATA
+from realdata import DATA, needs_obd
 from soids import POLICIES, LinTS, Uniform
 from soids.information import Spread, greedy
 from soids.logs import OpenBanditLog, rewarded
@@ -17,7 +17,6 @@ from soids.policies.uniform import UniformRule
 from some_logs import Listed, made_log
 
 OBD = DATA / "obd"
-needs_obd = pytest.mark.skipif(not OBD.is_dir(), reason=f"there is no {OBD}: name it by SOIDS_DATA")
 CAMPAIGNS = [
     (policy, campaign) for policy in ("random", "bts") for campaign in ("all", "men", "women")
 ]

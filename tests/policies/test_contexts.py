@@ -5,8 +5,9 @@ import pytest
 from numba import config
 from scipy.optimize import minimize
 
-from judging import Z, assert_exact, evidence_of, scene
+from judging import ALONE, assert_exact, evidence_of, scene
 from oracles import enumerate_subset_posterior
+from p_values import pooled, two_sided
 from soids import SOIDS, SparseIDS, Thompson, information, load, save
 from soids.evidence import Evidence, Menu, random_key
 from soids.information import appraise, minimise_contextual_ratio, minimise_ratio
@@ -127,7 +128,7 @@ def test_a_cloud_follows_changing_sets_exactly(sets):
     fresh = posterior.update(None, evidence, tuning, np.random.default_rng(5))
     one, two = cloud.particles(), fresh.particles()
     error = np.sqrt(2.0 / 3_000) * one.thetas.std(axis=0)  # half of the particles are effective
-    assert (np.abs(one.mean() - two.mean()) < Z * error).all()
+    assert pooled(two_sided((one.mean() - two.mean()) / error)) > ALONE
 
 
 @compiled

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from in_play import every_way_to_act
 from members import COVERED, SPANNING, members, name_of
 from soids import POLICIES, SparseLinearBandit, play
 from soids.evidence import Evidence, Menu
@@ -62,7 +63,7 @@ def test_a_choice_is_one_of_the_actions_with_its_propensity(family):
         policy.observe(decision, rng.standard_normal())
 
 
-@every_policy
+@every_way_to_act
 def test_actions_are_drawn_as_often_as_their_propensity_says(family):
     policy, rng = family(4, sparsity=2, radius=3.0, noise=1.0), np.random.default_rng(0)
     for _ in range(30):  # some never leave it to chance

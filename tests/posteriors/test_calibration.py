@@ -13,12 +13,12 @@ thousand that never move, is too small to show here.
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import pytest
 from scipy.special import eval_sh_legendre, logsumexp
 from scipy.stats import chi2
 
+from p_values import assert_plausible
 from soids.arrays import Floats
 from soids.evidence import Evidence
 from soids.particles import Particles
@@ -38,6 +38,8 @@ from tilted_priors import (
     spike_slab_draws,
     subset_draws,
 )
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def truths(name: str, rate: float, count: int, rng: Rng) -> Draws:
@@ -93,9 +95,8 @@ def rank(truth: float, values: Floats, weights: Floats, rng: Rng) -> float:
     return (below + rng.random() * (level + 1.0)) / (size + 1.0)
 
 
-def ranks(case: Case, replicates: int, seed: int) -> dict[str, Floats]:
+def ranks(case: Case, replicates: int, rng: Rng) -> dict[str, Floats]:
     """The rank of the truth in each replicate, for each aspect."""
-    rng = np.random.default_rng(seed)
     found: dict[str, list[float]] = {}
     for theta, included in zip(*truths(case.name, case.rate, replicates, rng), strict=True):
         noise = NOISE / math.sqrt(case.eta) * rng.standard_normal(len(PLAYED))
@@ -107,37 +108,33 @@ def ranks(case: Case, replicates: int, seed: int) -> dict[str, Floats]:
     return {aspect: np.array(places) for aspect, places in found.items()}
 
 
-def chance(places: Floats) -> float:
-    """How likely uniform ranks would be this far off in mean, spread, skew and tails: Neyman's
-    smooth test.
+def smooth_test(places: Floats) -> float:
+    """Neyman's smooth test: the p-value of mean, spread, skew and tails of uniform ranks.
 
-    It sees more than a histogram does with few ranks.
+    With few ranks it sees more than a histogram does.
     """
     z = [math.sqrt(2 * k + 1) * eval_sh_legendre(k, places).sum() for k in range(1, 5)]
     return float(chi2.sf(np.square(z).sum() / len(places), df=4))
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    """Many small calls lose more by waiting for threads than they gain."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    yield
-    numba.set_num_threads(before)
+def assert_calibrated(case: Case, replicates: int) -> None:
+    """The truth ranks anywhere, in each aspect."""
+
+    def p_values(rng: Rng, times: int) -> Floats:
+        places = ranks(case, replicates * times, rng)
+        return np.array([smooth_test(each) for each in places.values()])
+
+    assert_plausible(p_values)
 
 
 @pytest.mark.parametrize(("eta", "rate"), [(1.0, 0.0), (0.5, 0.4)])
 @pytest.mark.parametrize("name", POSTERIORS)
 def test_the_truth_ranks_anywhere_among_the_particles(name, eta, rate):
-    # 24 chances: a calibrated sampler fails with probability 0.0024 when its draws change.
-    chances = {aspect: chance(u) for aspect, u in ranks(Case(name, eta, rate), 200, seed=0).items()}
-    assert min(chances.values()) > 1e-4, chances
+    assert_calibrated(Case(name, eta, rate), 200)
 
 
 def test_weights_and_resampling_are_calibrated_without_any_move():
-    case = Case("subset", 0.5, 0.4, particles=1_000, sweeps=0)
-    chances = {aspect: chance(u) for aspect, u in ranks(case, 150, seed=0).items()}
-    assert min(chances.values()) > 1e-4, chances
+    assert_calibrated(Case("subset", 0.5, 0.4, particles=1_000, sweeps=0), 150)
 
 
 @pytest.mark.slow
@@ -145,7 +142,4 @@ def test_weights_and_resampling_are_calibrated_without_any_move():
 @pytest.mark.parametrize("eta", [0.5, 1.0])
 @pytest.mark.parametrize("name", POSTERIORS)
 def test_the_truth_ranks_anywhere_in_a_thousand_replicates(name, eta, rate):
-    # 48 chances: a calibrated sampler fails with probability 0.005 when its draws change.
-    places = ranks(Case(name, eta, rate), 1_000, seed=1)
-    chances = {aspect: chance(u) for aspect, u in places.items()}
-    assert min(chances.values()) > 1e-4, chances
+    assert_calibrated(Case(name, eta, rate), 1_000)

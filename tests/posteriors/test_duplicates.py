@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numba import config
 
-from judging import Z, chains, standard_errors, target_of
+from judging import chains, p_values, target_of
 from oracles import Past
+from p_values import assert_plausible, of_zero_means
 from soids import SOIDS, SparseLinearBandit
 from soids.posteriors import SpikeSlab, Subset
 
@@ -46,34 +47,41 @@ def past(rounds: int, *, exploited: bool) -> Past:
 )
 @pytest.mark.parametrize("rate", [0.0, 0.1])
 def test_independent_chains_share_the_mass_of_equal_columns(posterior, exploited, rate):
-    """Each pair of shares differs by at most four standard errors of the difference."""
     target = target_of(posterior, past(60, exploited=exploited), 1.0, rate)
-    particles = chains(target, particles=2000).particles()
-    for group in (MATTER, IDLE):
-        own = particles.included[:, list(group)].astype(float)
-        differences = own - own.mean(axis=1, keepdims=True)
-        errors = standard_errors(particles.weights, differences, np.zeros(len(group)))
-        assert (np.abs(particles.weights @ differences) <= Z * errors).all()
-    assert particles.weights @ particles.included[:, list(MATTER)].any(axis=1) > 0.2
+
+    def p_values_of_shares(rng, times):
+        particles, found = chains(target, rng, times * 2000).particles(), []
+        for group in (MATTER, IDLE):
+            own = particles.included[:, list(group)].astype(float)
+            differences = own - own.mean(axis=1, keepdims=True)
+            found.append(p_values(particles.weights, differences, np.zeros(len(group))))
+        assert particles.weights @ particles.included[:, list(MATTER)].any(axis=1) > 0.2
+        return np.concatenate(found)
+
+    assert_plausible(p_values_of_shares)
 
 
 def test_a_cloud_carried_through_a_bandit_shares_the_mass_over_seeds():
-    """Each column's mass is within four standard errors over seeds of a third of its group's."""
+    """The mean of each column's mass over seeds is a third of its group's."""
     theta = np.zeros(DIMENSION)
     theta[[0, 3]] = 1.5, 0.8
     bandit = SparseLinearBandit(menu(), theta, 0.5)
-    masses = []
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
+
+    def masses_after_a_run(rng):
         policy = SOIDS(DIMENSION, sparsity=2, radius=2.3, noise=0.5)
         for _ in range(60):
             decision = policy.choose(bandit.actions, rng)
             policy.observe(decision, bandit.means[decision.index] + 0.5 * rng.standard_normal())
-        # Not policy.inclusion(): it draws aside, with the same luck in every trial.
-        masses.append(policy.state.mind.belief.particles().inclusion()[list(MATTER)])
-    group = np.mean(masses, axis=1, keepdims=True)
-    differences = masses - group
-    errors = differences.std(axis=0, ddof=1) / np.sqrt(len(masses))
-    assert group.mean() > 0.15
-    assert errors.max() < 0.1 * group.mean()  # else there would be nothing to see
-    assert (np.abs(differences.mean(axis=0)) <= Z * errors).all()
+        # Not policy.inclusion(): it draws aside, with the same random numbers in every trial.
+        return policy.state.mind.belief.particles().inclusion()[list(MATTER)]
+
+    def p_values_of_masses(rng, times):
+        masses = np.array([masses_after_a_run(own) for own in rng.spawn(times * 40)])
+        group = masses.mean(axis=1, keepdims=True)
+        differences = masses - group
+        errors = differences.std(axis=0) / np.sqrt(len(masses))
+        assert group.mean() > 0.15
+        assert errors.max() < 0.1 * group.mean()  # else there would be nothing to see
+        return of_zero_means(differences)
+
+    assert_plausible(p_values_of_masses)

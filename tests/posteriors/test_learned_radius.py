@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import kstest
 
+from p_values import assert_plausible, two_sided
 from soids.evidence import Evidence, Menu
 from soids.posteriors import Subset, Tuning
 from soids.posteriors.unknowns import Span, draw_radii, log_mass_of_balls
@@ -66,15 +67,20 @@ def carried(posterior, evidences, rng):
 
 
 def test_a_cloud_follows_a_prior_that_follows_the_rewards():
-    """Bias is at most 1.5 % in means and 4 % in gains, or 4 standard errors of 150 clouds."""
+    """The bias of a hundred particles is at most 1.5 % in means and 4 % in gains."""
     posterior, evidences = Subset(2, sparsity=2), histories(1)
     mean, gain = by_draws_from_the_prior(posterior, evidences[-1])
-    clouds = [carried(posterior, evidences, rng) for rng in np.random.default_rng(0).spawn(150)]
-    along = np.array([one[0] @ mean / (mean @ mean) for one in clouds]) - 1.0
-    gains = np.array([one[1].sum() / gain.sum() for one in clouds]) - 1.0
-    # The variance within a cloud is about a hundredth too small: it is about the cloud's own mean.
-    for errors, allowed in ((along, 0.015), (gains, 0.04)):
-        assert abs(errors.mean()) < max(allowed, 4.0 * errors.std() / math.sqrt(len(errors)))
+
+    def p_values(rng, times):
+        clouds = [carried(posterior, evidences, own) for own in rng.spawn(times * 150)]
+        along = np.array([one[0] @ mean / (mean @ mean) for one in clouds]) - 1.0
+        gains = np.array([one[1].sum() / gain.sum() for one in clouds]) - 1.0
+        # The variance within a cloud is a hundredth too small: it is about the cloud's own mean.
+        z = [max(abs(errors.mean()) - allowed, 0.0) / errors.std() * math.sqrt(len(errors))
+             for errors, allowed in ((along, 0.015), (gains, 0.04))]  # fmt: skip
+        return two_sided(np.array(z))
+
+    assert_plausible(p_values)
 
 
 @pytest.mark.parametrize("length", [0.1, 1.0, 2.5, 3.999])
@@ -98,10 +104,13 @@ def test_outside_of_the_largest_ball_there_is_no_density():
 
 def test_radii_are_drawn_by_their_law_given_the_parameter():
     """The distribution function of each draw, in [1, 4] beyond a norm of 2, is uniform."""
-    thetas = np.tile([2.0, 0.0, 0.0], (4000, 1))
-    radii = draw_radii(Span(1.0, 4.0), thetas, np.random.default_rng(0))
-    shares = (0.5 - 1.0 / radii) / (0.5 - 0.25)  # of the mass R**-2 from 2 to 4
-    assert kstest(shares, "uniform").pvalue > 1e-3
+
+    def p_value(rng, times):
+        radii = draw_radii(Span(1.0, 4.0), np.tile([2.0, 0.0, 0.0], (4000 * times, 1)), rng)
+        shares = (0.5 - 1.0 / radii) / (0.5 - 0.25)  # of the mass R**-2 from 2 to 4
+        return kstest(shares, "uniform").pvalue
+
+    assert_plausible(p_value)
 
 
 def test_a_span_knows_how_much_of_it_is_new():

@@ -2,13 +2,14 @@
 
 import itertools
 import math
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import pytest
 from numba import config
 
-from judging import Z, assert_exact, assert_mean, evidence_of, observables, scene, target_of
+from judging import assert_exact, evidence_of, mean_p_value, observables, scene, target_of
 from oracles import (
     Exact,
     Past,
@@ -20,6 +21,8 @@ from oracles import (
     noise_nodes,
     relaxed_grid,
 )
+from p_values import assert_plausible, of_zero_means
+from soids.arrays import Floats
 from soids.evidence import Evidence
 from soids.posteriors import Relaxed, SpikeSlab, Subset, Tuning
 from soids.posteriors.particle_system import ParticleSystem
@@ -42,8 +45,9 @@ def test_weights_alone_turn_the_prior_into_the_posterior(noise):
         for variance in variances
     ]
     cloud = aimed(start(target, 10_000, np.random.default_rng(0)), target)
-    assert_exact(cloud.particles(), mixed(given, log_priors), past)
-    assert_mean(cloud, np.log(cloud.variances), mean_of(np.log(variances), given, log_priors))
+    mean = mean_of(np.log(variances), given, log_priors)
+    noise = mean_p_value(cloud, np.log(cloud.variances), mean)
+    assert_exact(cloud.particles(), mixed(given, log_priors), past, noise)
 
 
 @pytest.mark.parametrize(("oracle", "wide", "narrow"), [
@@ -70,14 +74,17 @@ def test_weights_alone_carry_a_cloud_to_other_scales(oracle, wide, narrow):
 CLOUDS = 40
 
 
-def assert_clouds_are_exact(clouds: list[ParticleSystem], exact: Exact, past: Past) -> None:
-    estimates = []
-    for cloud in clouds:
-        particles = cloud.particles()
-        values, means = observables(particles, exact, past.menus[0])
-        estimates.append(particles.weights @ values - means)
-    errors = np.std(estimates, axis=0, ddof=1) / math.sqrt(len(clouds))
-    assert np.abs(np.mean(estimates, axis=0) / errors).max() < Z
+def assert_clouds_are_exact(
+    cloud: Callable[[np.random.Generator], ParticleSystem], exact: Exact, past: Past
+) -> None:
+    def p_values(rng: np.random.Generator, times: int) -> Floats:
+        estimates = []
+        for particles in (cloud(own).particles() for own in rng.spawn(times * CLOUDS)):
+            values, means = observables(particles, exact, past.menus[0])
+            estimates.append(particles.weights @ values - means)
+        return of_zero_means(np.array(estimates))
+
+    assert_plausible(p_values)
 
 
 def history(past: Past) -> list[Past]:
@@ -101,13 +108,14 @@ def test_clouds_carried_from_round_to_round_stay_exact(noise):
         for variance in variances
     ]
     rates = np.linspace(0.6, 0.2, len(rounds))  # optimism changes too
-    clouds = []
-    for rng in np.random.default_rng(5).spawn(CLOUDS):
+
+    def carried(rng: np.random.Generator) -> ParticleSystem:
         cloud = None
         for evidence, rate in zip(rounds, rates, strict=True):
             cloud = posterior.update(cloud, evidence, Tuning(0.5, rate, 200, 1), rng)
-        clouds.append(cloud)
-    assert_clouds_are_exact(clouds, mixed(given, log_priors), past)
+        return cloud
+
+    assert_clouds_are_exact(carried, mixed(given, log_priors), past)
 
 
 @pytest.mark.parametrize(("oracle", "posterior"), [
@@ -126,11 +134,9 @@ def test_clouds_that_meet_all_evidence_at_once_are_exact(oracle, posterior):
         past, sizes=binomial_sizes(2, 0.5), slab_variance=4.0, eta=1.0, rate=0.1, noise=0.6
     )
     evidence = evidence_of(past)
-    clouds = [
-        posterior.update(None, evidence, Tuning(1.0, 0.1, 200, 2), rng)
-        for rng in np.random.default_rng(4).spawn(CLOUDS)
-    ]
-    assert_clouds_are_exact(clouds, exact, past)
+    assert_clouds_are_exact(
+        lambda rng: posterior.update(None, evidence, Tuning(1.0, 0.1, 200, 2), rng), exact, past
+    )
 
 
 @pytest.mark.parametrize("eta", [1.0, 0.5])
@@ -150,13 +156,16 @@ def test_the_evidence_is_the_average_likelihood_over_the_prior(eta):
             total += mass / 0.75 * np.exp(-0.5 * eta * misfits / 0.49).mean()
     posterior = Subset(3, sparsity=2, radius=2.0, noise=0.7)
 
-    def estimate(seed):
-        cloud, mind, evidence = None, np.random.default_rng(seed), Evidence.empty(3)
+    def estimate(rng):
+        cloud, evidence = None, Evidence.empty(3)
         for action, reward in zip(actions, rewards, strict=True):
             evidence = evidence.note(action, reward)
-            cloud = posterior.update(cloud, evidence, Tuning(eta, 0.0, 200, 1), mind)
+            cloud = posterior.update(cloud, evidence, Tuning(eta, 0.0, 200, 1), rng)
         return cloud.log_evidence()
 
-    ratios = np.exp([estimate(seed) - np.log(total) for seed in range(40)])
-    assert ratios.std() < 0.5
-    assert abs(ratios.mean() - 1.0) < 4.0 * ratios.std(ddof=1) / np.sqrt(40)  # unbiased
+    def p_values(rng, times):
+        ratios = np.exp([estimate(own) - np.log(total) for own in rng.spawn(times * CLOUDS)])
+        assert ratios.std() < 0.5
+        return of_zero_means(ratios[:, None] - 1.0)  # unbiased
+
+    assert_plausible(p_values)

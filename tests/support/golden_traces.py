@@ -8,15 +8,13 @@ commit of its own, write them anew:
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-# The random path depends on the order of sums, hence on threads: set before NumPy is imported.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import rounding  # noqa: F401  before NumPy
 
+# isort: split
 import numpy as np
 from threadpoolctl import threadpool_info
 

@@ -2,21 +2,20 @@
 
 Every chain starts far away and moves alone, so last states are independent draws, and weighted
 averages of them have the standard errors of plain importance sampling. The p-values of all averages
-of one scene are pooled into one (Cauchy combination, Liu & Xie 2020, which allows for any
-dependence). A scene whose pooled value is below ALPHA is drawn again, by another seed and with four
-times the particles, and fails if that value is below ALPHA, too: chance goes away, a bug grows. So
-right moves fail with probability ALPHA squared, 1e-6 a scene; the tests draw some 100 scenes. What
-is not drawn again must exceed ALONE. The oracles' own errors are below 1e-3 of a posterior standard
-deviation, a tenth of a standard error.
+of one scene are pooled into one. Chains are drawn twice before they fail (`p_values.py`: right
+moves fail with probability 1e-6 per scene). Particles that a test draws only once fail if their
+pooled p-value is below ALONE: right ones with probability 1e-5 per scene. The oracles' own errors
+are below 1e-3 of a posterior standard deviation, a tenth of a standard error.
 """
 
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
-from scipy.stats import cauchy, norm
 
 from oracles import Exact, Past
+from p_values import assert_plausible, pooled, two_sided
 from referee.sampler import refereed
 from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
@@ -26,8 +25,7 @@ from soids.posteriors.smc import moved, placed
 from soids.posteriors.target import Target
 from soids.posteriors.unknowns import draw_variances
 
-Z = 4.0  # standard errors within which single averages must agree
-ALPHA, ALONE = 1e-3, 1e-5  # of the pooled p-value of a scene: with a second draw, and without
+ALONE = 1e-5  # the least pooled p-value of particles that are drawn only once
 PARTICLES, SWEEPS = 3000, 20
 COMMON = 0.05  # what is rarer is compared together, or not at all: too few draws to be Gaussian
 
@@ -67,20 +65,16 @@ def first_states(target: Target, particles: int, rng: np.random.Generator) -> Pa
     return placed(target, thetas, thetas != 0.0, variances)
 
 
-def chains(
-    target: Target, particles: int = PARTICLES, sweeps: int = SWEEPS, seed: int = 8
-) -> ParticleSystem:
+def chains(target: Target, rng: np.random.Generator, particles: int = PARTICLES) -> ParticleSystem:
     """The last states of the fast engine's chains."""
-    rng = np.random.default_rng(seed)
     system = first_states(target, particles, rng)
-    return moved(system, rng, 2 * sweeps)  # half of the moves each
+    return moved(system, rng, 2 * SWEEPS)  # half of the moves each
 
 
-def refereed_chains(target: Target, particles: int = 1500, sweeps: int = 30) -> Particles:
+def refereed_chains(target: Target, rng: np.random.Generator, particles: int = 1500) -> Particles:
     """The last states of the referee's chains."""
-    rng = np.random.default_rng(2)
     first = first_states(target, particles, rng)
-    states = refereed(target, first.thetas, first.included, sweeps=sweeps, rng=rng)
+    states = refereed(target, first.thetas, first.included, sweeps=30, rng=rng)
     return Particles(*states, np.full(particles, 1.0 / particles))
 
 
@@ -116,27 +110,39 @@ def standard_errors(weights: Floats, values: Floats, means: Floats) -> Floats:
     return np.sqrt(weights**2 @ (values - means) ** 2)
 
 
-def pooled_p_value(particles: Particles, exact: Exact, past: Past) -> float:
-    """One p-value for all averages of a scene."""
-    values, means = observables(particles, exact, past.menus[0])
-    errors = standard_errors(particles.weights, values, means)
-    z = (particles.weights @ values - means) / errors
-    p_values = np.clip(2.0 * norm.sf(np.abs(z)), 1e-15, 0.99)
-    return float(cauchy.sf(np.mean(1.0 / np.tan(np.pi * p_values))))
+def p_values(weights: Floats, values: Floats, means: Floats) -> Floats:  # (n,)
+    """The p-values of weighted averages of independent draws with these exact means."""
+    differences = weights @ values - means
+    errors = standard_errors(weights, values, means)
+    known = np.where(differences == 0.0, 0.0, math.inf)  # values that are all the same
+    return two_sided(np.divide(differences, errors, out=known, where=errors > 0.0))
 
 
-def assert_exact(particles: Particles, exact: Exact, past: Past) -> None:
-    assert pooled_p_value(particles, exact, past) > ALONE
+def exact_p_values(particles: Particles, exact: Exact, past: Past) -> Floats:
+    """The p-values of all averages of a scene."""
+    return p_values(particles.weights, *observables(particles, exact, past.menus[0]))
 
 
-def assert_chains_exact(target: Target, exact: Exact, past: Past) -> None:
-    """Chains for a target have the exact posterior, if need be those of a second draw."""
-    if not pooled_p_value(chains(target).particles(), exact, past) > ALPHA:
-        again = chains(target, 4 * PARTICLES, seed=9).particles()
-        assert pooled_p_value(again, exact, past) > ALPHA
+def mean_p_value(system: ParticleSystem, values: Floats, mean: float) -> Floats:  # (1,)
+    """The p-value of the average of one more value of each particle."""
+    return p_values(system.particles().weights, values[:, None], np.array([mean]))
 
 
-def assert_mean(cloud: ParticleSystem, values: Floats, mean: float) -> None:
-    weights = cloud.particles().weights
-    error = standard_errors(weights, values[:, None], np.array([mean]))[0]
-    assert abs(weights @ values - mean) <= Z * error  # both are zero if the values are known
+def assert_exact(particles: Particles, exact: Exact, past: Past, *others: Floats) -> None:
+    """Particles that are drawn once have the exact posterior; ``others`` are more p-values."""
+    assert pooled(np.concatenate([exact_p_values(particles, exact, past), *others])) > ALONE
+
+
+def assert_chains_exact(
+    target: Target,
+    exact: Exact,
+    past: Past,
+    others: Callable[[ParticleSystem], Floats] = lambda system: np.empty(0),
+) -> None:
+    """Chains for a target have the exact posterior; ``others`` returns more p-values of them."""
+
+    def p_values_of_chains(rng: np.random.Generator, times: int) -> Floats:
+        system = chains(target, rng, times * PARTICLES)
+        return np.concatenate([exact_p_values(system.particles(), exact, past), others(system)])
+
+    assert_plausible(p_values_of_chains)

@@ -77,6 +77,12 @@ def plain(kernel):
     return getattr(kernel, "py_func", kernel)
 
 
+def assert_compiled_equals_plain(kernel, *arguments):
+    """A kernel returns and writes the same as its plain Python, up to rounding."""
+    compiled, interpreted = outcome(kernel, *arguments), outcome(plain(kernel), *arguments)
+    np.testing.assert_allclose(compiled, interpreted, rtol=1e-11)
+
+
 def inside(odds, active, eager):
     """How likely a coordinate is not zero after a flip: drawn anew, or by Metropolis if eager."""
     if not eager:

@@ -7,7 +7,6 @@ import math
 from copy import deepcopy
 from itertools import starmap
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -16,20 +15,20 @@ from scipy.special import logsumexp, softmax
 from scipy.stats import chisquare
 
 from move_scenes import (
+    assert_compiled_equals_plain,
     inside,
     inverted,
     log_masses,
     numbers,
-    outcome,
     particle,
     plain,
     slopes_of,
     sparse_thetas,
     staged,
 )
+from p_values import assert_plausible, two_sided
 from soids.evidence import Menu
 from soids.gram import Gram
-from soids.kernels import threads
 from soids.kernels.gram_rows import whole
 from soids.kernels.moves import flip, lean, swap, sweep
 from soids.kernels.rewards import write_rewards
@@ -39,6 +38,7 @@ from soids.posteriors.prior import Prior
 from soids.posteriors.target import Target
 from soids.posteriors.unknowns import Noise, Span
 from soids.posteriors.value_laws import UniformInBall
+from thread_counts import by_one_and_two_threads, needs_two_threads
 
 # In chains half of the values are drawn anew, so that few particles see it all.
 PACES = pytest.mark.parametrize(
@@ -176,7 +176,6 @@ def test_a_swap_out_of_a_certain_feature_comes_back_to_it():
 @pytest.mark.parametrize("lean", [0.0, 1.0])
 def test_swaps_keep_the_masses_of_the_features(slack, lean):
     """The narrow ball cuts all bumps, so that their bounds are loose, each in its way."""
-    rng = np.random.default_rng(10)
     gram, slopes = whole(np.diag([1.0, 4.0, 2.0, 3.0])), np.array([1.0, -2.0, 1.5, 0.5])
     ends = -slack, slack
     laws = [(slopes[j], lean, gram.diagonal[j], *ends) for j in range(4)]
@@ -184,14 +183,17 @@ def test_swaps_keep_the_masses_of_the_features(slack, lean):
     bumps = [(abs(slopes[j]) + lean, gram.diagonal[j], slack) for j in range(4)]
     bounds = [height + math.log(width) for height, width in starmap(swap.bump_bound, bumps)]
     assert slack > 1.0 or np.abs(softmax(bounds) / masses - 1.0).max() > 0.1
-    counts = np.zeros(4)
-    for start in rng.choice(4, 10_000, p=masses):
-        theta = 0.1 * np.eye(4)[start]
-        field = flip.fields(theta, 1.0, gram, slopes)
-        swap.swap(particle(theta, 1.0, gram, 0.0, slack), lean, field, rng.random(4))
-        counts[np.flatnonzero(theta)] += 1
-    # Right swaps fail with probability 1e-4.
-    assert chisquare(counts, 10_000 * masses).pvalue > 1e-4
+
+    def p_value(rng, times):
+        counts = np.zeros(4)
+        for start in rng.choice(4, times * 10_000, p=masses):
+            theta = 0.1 * np.eye(4)[start]
+            field = flip.fields(theta, 1.0, gram, slopes)
+            swap.swap(particle(theta, 1.0, gram, 0.0, slack), lean, field, rng.random(4))
+            counts[np.flatnonzero(theta)] += 1
+        return chisquare(counts, times * 10_000 * masses).pvalue
+
+    assert_plausible(p_value)
 
 
 def test_fields_are_the_gradient_of_the_log_density():
@@ -230,10 +232,14 @@ def test_all_moves_of_a_sweep_follow_the_arm_that_was_drawn_with_the_values():
         tilts=np.full(1, 3.0), menus=(Menu(np.array([[1.0], [-1.0]])),),
         columns=np.array([[1.0, -1.0]]), starts=np.array([0, 2]),
     )  # fmt: skip
-    thetas = np.full((400, 1), 3.0)
-    cloud = smc.placed(target, thetas, thetas != 0.0, np.ones(400))
-    changed = (smc.moved(cloud, np.random.default_rng(9)).thetas < 0.0).mean()
-    assert abs(changed - 0.5) < 4.0 * math.sqrt(0.25 / 400)
+
+    def p_value(rng, times):
+        thetas = np.full((400 * times, 1), 3.0)
+        cloud = smc.placed(target, thetas, thetas != 0.0, np.ones(400 * times))
+        changed = (smc.moved(cloud, rng).thetas < 0.0).mean()
+        return two_sided((changed - 0.5) / math.sqrt(0.25 / len(thetas)))
+
+    assert_plausible(p_value)
 
 
 @PACES
@@ -252,18 +258,14 @@ def test_a_sweep_modifies_nothing_it_was_given(slab, pace):
             np.testing.assert_array_equal(now, then)
 
 
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
+@needs_two_threads
 @PACES
 @SLABS
 def test_the_number_of_threads_changes_no_bit(slab, pace, monkeypatch):
-    monkeypatch.setattr(threads, "WORTHWHILE", 0)
     cloud = staged_cloud(np.random.default_rng(7), slab)
-    before = numba.get_num_threads()
-    thetas = []
-    for count in (1, 2):
-        numba.set_num_threads(count)
-        thetas.append(smc.moved(cloud, np.random.default_rng(0), pace=pace).thetas)
-    numba.set_num_threads(before)
+    thetas = by_one_and_two_threads(
+        lambda: smc.moved(cloud, np.random.default_rng(0), pace=pace).thetas, monkeypatch
+    )
     np.testing.assert_array_equal(*thetas)
 
 
@@ -297,6 +299,4 @@ def kernel_calls():
 @pytest.mark.parametrize("kernel", kernel_calls())
 def test_compiled_equals_plain(kernel):
     arguments = kernel_calls()[kernel]
-    np.testing.assert_allclose(
-        outcome(kernel, *arguments), outcome(plain(kernel), *arguments), rtol=1e-11
-    )
+    assert_compiled_equals_plain(kernel, *arguments)

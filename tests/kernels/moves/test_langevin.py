@@ -3,13 +3,12 @@
 import math
 from copy import deepcopy
 
-import numba
 import numpy as np
 import pytest
 
-from soids.kernels import threads
 from soids.kernels.moves import langevin
 from soids.kernels.moves.langevin import Learning, Pace, Slope, State
+from thread_counts import by_one_and_two_threads, needs_two_threads
 
 SHARE, VARIANCE = 0.3, 0.8
 
@@ -152,17 +151,11 @@ def test_a_walk_modifies_nothing_it_was_given():
         np.testing.assert_array_equal(now, then)
 
 
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
+@needs_two_threads
 @pytest.mark.parametrize("pace", [0, 1])
 def test_the_number_of_threads_changes_no_bit(monkeypatch, pace):
-    monkeypatch.setattr(threads, "WORTHWHILE", 0)
     arguments = walk_arguments(pace=pace)
-    before = numba.get_num_threads()
-    found = []
-    for count in (1, 2):
-        numba.set_num_threads(count)
-        found.append(langevin.walk(*arguments))
-    numba.set_num_threads(before)
+    found = by_one_and_two_threads(lambda: langevin.walk(*arguments), monkeypatch)
     for one, two in zip(*found, strict=True):
         np.testing.assert_array_equal(one, two)
 

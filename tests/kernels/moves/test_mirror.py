@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from p_values import assert_plausible, of_zero_means
 from soids.kernels.moves.mirror import mirror
 
 PRECISION = np.array([[9.0, 3.0, -2.0], [3.0, 7.0, 1.0], [-2.0, 1.0, 11.0]])
@@ -19,9 +20,9 @@ CASES = {  # centre of the Gaussian, and radius of the ball
 }
 
 
-def cut_gaussian(centre, radius, count=DRAWS, factor=FACTOR):
+def cut_gaussian(centre, radius, count=DRAWS, factor=FACTOR, rng=None):
     """Exact draws, by rejection."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(0) if rng is None else rng
     draws = centre + np.linalg.solve(factor.T, rng.standard_normal((3, 40 * count))).T
     return draws[np.abs(draws).sum(axis=1) <= radius][:count]
 
@@ -36,20 +37,19 @@ def images(draws, centre, radius, factor=FACTOR):
 @pytest.mark.parametrize("case", CASES)
 def test_a_cut_gaussian_is_its_own_mirror_image(case):
     centre, radius = CASES[case]
-    before = cut_gaussian(centre, radius)
-    assert len(before) == DRAWS
-    after = images(before, centre, radius)
     pairs = [(a, b) for a in range(3) for b in range(a + 1)]
-    lengths = [np.abs(x).sum(axis=1) for x in (before, after)]
-    seen = [
-        np.column_stack([x, length, length**2, *(x[:, a] * x[:, b] for a, b in pairs), x**3])
-        for x, length in zip((before, after), lengths, strict=True)
-    ]
-    # Paired differences of 14 moments: a law that is kept fails one time in 10,000.
-    difference = seen[1] - seen[0]
-    error = difference.std(axis=0) / math.sqrt(DRAWS)
-    assert (np.abs(difference.mean(axis=0)) <= 4.5 * error).all()
-    assert lengths[1].max() <= radius
+
+    def moments(x):
+        length = np.abs(x).sum(axis=1)
+        assert length.max() <= radius
+        return np.column_stack([x, length, length**2, *(x[:, a] * x[:, b] for a, b in pairs), x**3])
+
+    def p_values(rng, times):
+        before = cut_gaussian(centre, radius, times * DRAWS, rng=rng)
+        assert len(before) == times * DRAWS
+        return of_zero_means(moments(images(before, centre, radius)) - moments(before))
+
+    assert_plausible(p_values)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -65,12 +65,14 @@ def test_noise_may_be_ten_million_times_smaller():
     """Masses differ by the last digits of numbers of 1e14 then."""
     centre, radius = CASES["on the face"]
     factor = 1e7 * FACTOR
-    draws = cut_gaussian(centre, radius, factor=factor)
-    slack = radius - np.abs(draws).sum(axis=1)
-    seen = radius - np.abs(images(draws, centre, radius, factor)).sum(axis=1)
-    difference = seen - slack
-    assert abs(difference.mean()) < 4.5 * difference.std() / math.sqrt(DRAWS)
-    assert abs((seen**2 - slack**2).mean()) < 4.5 * (seen**2 - slack**2).std() / math.sqrt(DRAWS)
+
+    def p_values(rng, times):
+        draws = cut_gaussian(centre, radius, times * DRAWS, factor, rng)
+        slack = radius - np.abs(draws).sum(axis=1)
+        seen = radius - np.abs(images(draws, centre, radius, factor)).sum(axis=1)
+        return of_zero_means(np.column_stack([seen - slack, seen**2 - slack**2]))
+
+    assert_plausible(p_values)
 
 
 def test_images_average_to_the_mean_where_no_sign_is_open():

@@ -4,18 +4,17 @@ import itertools
 import math
 from copy import deepcopy
 
-import numba
 import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.special import softmax
 
 from move_scenes import flat
-from soids.kernels import threads
 from soids.kernels.categorical import pick
 from soids.kernels.gram_rows import whole
 from soids.kernels.moves import relabel
 from soids.kernels.moves.target import PriorNumbers, TargetArrays
+from thread_counts import by_one_and_two_threads, needs_two_threads
 
 CONDITIONALS = [  # (slope, precision, slab_precision, spike_scale, odds)
     (0.0, 0.0, 0.1, 0.1, -2.0),  # a feature that the data do not show
@@ -180,16 +179,10 @@ def test_a_sweep_modifies_nothing_it_was_given():
         np.testing.assert_array_equal(now, then)
 
 
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
+@needs_two_threads
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    monkeypatch.setattr(threads, "WORTHWHILE", 0)
     arguments = sweep_arguments(np.random.default_rng(2))
-    before = numba.get_num_threads()
-    clouds = []
-    for count in (1, 2):
-        numba.set_num_threads(count)
-        clouds.append(np.hstack(relabel.sweep(*arguments)))
-    numba.set_num_threads(before)
+    clouds = by_one_and_two_threads(lambda: np.hstack(relabel.sweep(*arguments)), monkeypatch)
     np.testing.assert_array_equal(*clouds)
 
 
