@@ -110,8 +110,8 @@ SAMPLER_BUGS = (
     ),
     Bug(
         "no noise beside what is under way",
-        "        if self.lesson.noisy:",
-        "        if self.lesson.noisy and not self.variances.size:",
+        "        if self.definition.noisy:",
+        "        if self.definition.noisy and not self.variances.size:",
         "contexts",
     ),
     Bug(
