@@ -41,7 +41,7 @@ def quotient(region, x):
 def normal_quantile(share):
     """The point below which a standard normal has the given share of its mass, ``0 < share < 1``.
 
-    >>> round(normal_quantile(0.975), 6)
+    >>> round(float(normal_quantile(0.975)), 6)
     1.959964
     """
     off = share - 0.5
