@@ -75,7 +75,6 @@ def test_the_number_of_threads_changes_no_bit(function, arguments, monkeypatch):
     [
         (density.fits, "fit_rows", fit_arguments),
         (density.optimism, "optimism_rows", optimism_arguments),
-        (density.twins, "twin_rows", lambda rng: (fit_arguments(rng)[0], 1.3)),
     ],
 )
 def test_compiled_equals_plain(function, kernel, arguments, monkeypatch):

@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.stats import norm
 
-from soids.kernels.mean_field import Problem, ascend, cheapest, cost, costs
+from soids.kernels.mean_field import Problem, ascend, cheapest, cost
 
 kernels = pytest.mark.parametrize("kernel", [cheapest, getattr(cheapest, "py_func", cheapest)])
 
@@ -32,9 +32,6 @@ def test_the_cost_is_an_expectation_under_the_slab(mean, deviation):
     assert cost(mean, deviation, pull, curvature, slab) == pytest.approx(
         expected - np.log(deviation), abs=1e-7
     )
-    assert costs(
-        np.array([mean]), np.array([deviation]), np.array([pull]), np.array([curvature]), slab
-    ) == pytest.approx([expected - np.log(deviation)], abs=1e-7)
 
 
 @kernels

@@ -43,7 +43,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
 def test_compiled_equals_plain(monkeypatch):
     thetas, columns = drawn(600)
     compiled = rewards.all_rewards(thetas, columns)
-    for name in ("reward_rows", "supports_of", "add_shares"):
+    for name in ("reward_rows", "support", "add_shares"):
         kernel = getattr(rewards, name)
         monkeypatch.setattr(rewards, name, getattr(kernel, "py_func", kernel))
     np.testing.assert_allclose(rewards.all_rewards(thetas, columns), compiled, rtol=1e-13)

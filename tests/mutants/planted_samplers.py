@@ -35,8 +35,8 @@ SAMPLER_BUGS = (
     ),
     Bug(
         "standard deviation for variance",
-        "return Slab(1.0 / (self.slab_variance or",
-        "return Slab(1.0 / math.sqrt(self.slab_variance or",
+        "slab = Slab(1.0 / (self.slab_variance or",
+        "slab = Slab(1.0 / math.sqrt(self.slab_variance or",
     ),
     Bug(
         "off by one in t",
@@ -110,8 +110,8 @@ SAMPLER_BUGS = (
     ),
     Bug(
         "no noise beside what is under way",
-        "        if self.lesson.noisy:",
-        "        if self.lesson.noisy and not self.variances.size:",
+        "        if self.definition.noisy:",
+        "        if self.definition.noisy and not self.variances.size:",
         "contexts",
     ),
     Bug(
@@ -151,8 +151,8 @@ SAMPLER_BUGS = (
     ),
     Bug(
         "values drawn anew about zero",
-        "    values = whitened[:n] + numbers.normals[:n]",
-        "    values = numbers.normals[:n].copy()",
+        "    values = whitened + numbers.normals[: active.size]",
+        "    values = numbers.normals[: active.size].copy()",
     ),
     Bug(
         "values drawn anew as if no feature leant",
@@ -171,12 +171,12 @@ SAMPLER_BUGS = (
     ),
     Bug(
         "a leap that forgets how likely its way back is",
-        "gained += all_masses - log_weight(done, partner, partner_lean)",
+        "gained += all_masses - candidates.log_weight(done, partner, partner_lean)",
         "gained += all_masses",
     ),
     Bug(
         "a leap whose partner leans to any side",
-        "partner_lean = draw_lean(done, partner, sides[1])",
+        "partner_lean = candidates.draw_lean(done, partner, sides[1])",
         "partner_lean = lean if sides[1] < 0.5 else -lean",
     ),
     Bug(
@@ -206,7 +206,7 @@ SAMPLER_BUGS = (
     ),
     Bug(
         "slab left out of the elimination",
-        "diagonal[i] = power * whole[i] + slab",
-        "diagonal[i] = power * whole[i]",
+        "power * gram.diagonal + slab, slopes",
+        "power * gram.diagonal, slopes",
     ),
 )

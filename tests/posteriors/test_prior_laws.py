@@ -118,5 +118,5 @@ def test_draws_of_the_prior_have_the_sizes_and_the_values_of_the_laws(gaussian):
 def test_a_policy_takes_the_posterior_of_others():
     policy = SOIDS(6, posterior=Toy(6), radius=None)
     trace = play(paper_instance(dimension=10, seed=0), SOIDS(10, posterior=Toy(10)), 20, seed=0)
-    assert policy.model == Toy(6)
+    assert policy.rule.model == Toy(6)
     assert np.isfinite(trace.regret).all()

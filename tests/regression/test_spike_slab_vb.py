@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from recorded import recorded
 from soids.evidence import Evidence
-from soids.kernels.mean_field import CONSTANT, costs
+from soids.kernels.mean_field import CONSTANT, cost
 from soids.regression.spike_slab_vb import (
     MeanField,
     SlabPrior,
@@ -57,8 +57,8 @@ def evidence_bound(evidence, noise, prior, fit):
     """The evidence lower bound, up to a constant, without integrals."""
     gram, moment = evidence.gram / noise**2, evidence.moment / noise**2
     expected, curvatures = fit.expected(), np.diagonal(gram).copy()
-    cost = costs(fit.means, fit.deviations, -moment, curvatures, prior.slab)
-    slabs = prior.odds + CONSTANT + np.log(prior.slab) - cost
+    costs = np.vectorize(cost)(fit.means, fit.deviations, -moment, curvatures, prior.slab)
+    slabs = prior.odds + CONSTANT + np.log(prior.slab) - costs
     entropies = entr(fit.inclusion) + entr(1.0 - fit.inclusion)
     between = expected @ gram @ expected - curvatures @ expected**2
     return float((fit.inclusion * slabs + entropies).sum() - 0.5 * between)

@@ -1,5 +1,5 @@
-"""Everything compiled: plain functions on arrays, no objects, no randomness.
+"""Compiled code: plain functions on arrays, without objects and without randomness.
 
-Random numbers are drawn outside and passed in, one row per particle, so a result depends neither on
-the compiler nor on the number of threads.
+Random numbers are drawn outside and passed in, one row per particle, so that a result depends
+neither on the compiler nor on the number of threads.
 """

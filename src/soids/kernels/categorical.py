@@ -3,15 +3,13 @@
 import numpy as np
 from numba import njit
 
-# Log odds against the best below which an alternative counts for nothing: a million of them weigh
-# less than the rounding of the best.
-NEGLIGIBLE = -50.0
-BLOCK = 16
+NEGLIGIBLE = -50.0  # log odds against the best: a million such weigh less than its rounding
+BLOCK = 16  # masses that are summed at once
 
 
 @njit(cache=True, fastmath={"nnan", "nsz"})
 def highest(scores):
-    """The largest of some scores; four at a time, as no comparison has to wait for the last."""
+    """The largest of some scores; four run side by side, so that no comparison waits."""
     a = b = c = d = -np.inf
     even = scores.size - scores.size % 4
     for i in range(0, even, 4):
@@ -24,10 +22,10 @@ def highest(scores):
 
 @njit(cache=True, fastmath={"nnan", "nsz"})
 def write_shares(scores, scale, top, shares):
-    """Write ``exp(scale * (scores - top))`` for a top that none exceeds, zero where negligible.
+    """Write ``exp(scale * (scores - top))`` where no score exceeds top, zero where negligible.
 
-    Without calls and branches, so that the processor takes several at once: a short series at a
-    1024th of the exponent, squared ten times, is good to 1e-13.
+    The loop has no calls and no branches, so the processor computes several entries at once. A
+    short series at a 1024th of the exponent, squared ten times, has an error below 1e-13.
     """
     for i in range(scores.size):
         fall = scale * (scores[i] - top)
@@ -35,7 +33,7 @@ def write_shares(scores, scale, top, shares):
         share = 1 / 5040 + x / 40320
         share = 1 / 24 + x * (1 / 120 + x * (1 / 720 + x * share))
         share = 1.0 + x * (1.0 + x * (0.5 + x * (1 / 6 + x * share)))
-        share **= 4  # written out, as an inner loop would be taken one by one
+        share **= 4  # written out: an inner loop would stop the processor from doing several
         share **= 4
         share **= 4
         share **= 4
@@ -45,7 +43,7 @@ def write_shares(scores, scale, top, shares):
 
 @njit(cache=True)
 def total(masses):
-    """The sum of some masses; four at a time, as no addition has to wait for the last."""
+    """The sum of some masses; four sums run side by side, so that no addition waits."""
     a = b = c = d = 0.0
     even = masses.size - masses.size % 4
     for i in range(0, even, 4):
@@ -60,7 +58,7 @@ def total(masses):
 def pick(masses, uniform):
     """Draw an index in proportion to masses."""
     target, reached, index = uniform * total(masses), 0.0, 0
-    while index + BLOCK < masses.size:  # sums wait for each other: first in large steps
+    while index + BLOCK < masses.size:  # additions wait for each other: first in large steps
         further = reached + total(masses[index : index + BLOCK])
         if further > target:
             break
@@ -84,14 +82,14 @@ def draw_index(scores, uniform):
 
 @njit(cache=True)
 def draw_arms(rewards, starts, tilts, columns, uniforms, arms, pull):
-    """Draw one arm per menu from the softmax of its tilted rewards; write them and their pull."""
+    """Draw one arm per action set from the softmax of its tilted rewards; write arms and pull."""
     pull[:] = 0.0
     for menu in range(tilts.size):
         first, last, tilt = starts[menu], starts[menu + 1], tilts[menu]
         if tilt == 0.0:
             continue
         arms[menu] = first + draw_index(tilt * rewards[first:last], uniforms[menu])
-    for j in range(pull.size):  # along the features, as actions lie feature by feature
+    for j in range(pull.size):  # features outside, as actions are stored feature by feature
         for menu in range(tilts.size):
             if tilts[menu] != 0.0:
                 pull[j] += tilts[menu] * columns[j, arms[menu]]

@@ -1,8 +1,7 @@
 """A Cholesky factor of the active values' precision that grows and shrinks by one feature.
 
-With the values of n active features integrated out of a Gaussian density, what is left is a
-Gaussian density of every other feature i. Neither its precision nor its slope depends on the values
-that the active features have at the moment.
+With the values of n active features integrated out of a Gaussian density, every other feature i has
+a Gaussian density. Its precision and its slope do not depend on the values of the active features.
 
 Notation (docs/sampler.md section 4)
     P    precision           (d, d)  of the parameter, given the arms
@@ -23,8 +22,8 @@ from soids.arrays import Floats, Ints
 from soids.kernels.gram_rows import Rows, meet
 from soids.kernels.rewards import support
 
-# The data do not pin a feature that the others replace up to this share of its precision. Rounding
-# grows by the inverse of the share, so that what is left must stay far below it.
+# The data determine (pin) the value of a feature if it keeps more than this share of its precision
+# given the others. Rounding errors grow by the inverse of the share.
 PINNED = 1e-7
 
 
@@ -37,7 +36,7 @@ class Precision(NamedTuple):
 
 
 class Elimination(NamedTuple):
-    """Room for as many active features as a support may have, the first n of them in use."""
+    """Active features eliminated one by one; the arrays have room for the largest support."""
 
     active: Ints  # (n,)  in the order of elimination
     factor: Floats  # (n, n)
@@ -47,19 +46,18 @@ class Elimination(NamedTuple):
     diagonal: Floats  # (d,)  of P
     precisions: Floats  # (d,)  of each feature, with the active ones integrated out
     slopes: Floats  # (d,)  of each feature, with the active ones integrated out
-    leans: Floats  # (d,)  what the prior adds to the slope of each active feature, else zero
+    leans: Floats  # (d,)  lean or -lean, added to the slope of each active feature, else zero
     lean: float  # by how much the prior raises or lowers a slope
-    pinned: bool  # whether the data pin the features it began with; if not, nothing else holds
+    pinned: bool  # whether the data pin the first features; if not, the other fields are invalid
 
 
-@njit(cache=True, inline="always")  # so that loops over the factor are known to share no memory
+@njit(cache=True, inline="always")  # so that the compiler knows that arrays share no memory
 def precision_factor(active, precision):
     """The Cholesky factor of the active values' precision, and whether the data pin them."""
     n, power, slab, gram = active.size, precision.power, precision.slab, precision.gram
     diagonal, slots, rows = gram.diagonal, gram.slots, gram.rows
     factor = np.empty((n, n))
-    for a in range(n):
-        j = active[a]
+    for a, j in enumerate(active):
         slot = slots[j] if slots[j] >= 0 else meet(gram, j)
         for b in range(a + 1):
             total = power * rows[slot, active[b]]
@@ -69,7 +67,7 @@ def precision_factor(active, precision):
                 factor[a, b] = total / factor[b, b]
             else:
                 total += slab
-                if total <= PINNED * (power * diagonal[active[a]] + slab):
+                if total <= PINNED * (power * diagonal[j] + slab):
                     return factor, False
                 factor[a, a] = math.sqrt(total)
     return factor, True
@@ -77,10 +75,10 @@ def precision_factor(active, precision):
 
 @njit(cache=True)
 def is_pinned(theta, precision):
-    """Whether the data pin every active value.
+    """Whether the data pin every active value, and hence every subset of them.
 
-    If they do, they also pin every subset of these. Joint moves stay among such supports and decide
-    here, not by the pivots of another order: else some moves would have no way back.
+    Joint moves stay among such supports. All decide by this order of elimination: pivots of another
+    order may differ by rounding, and some moves would have no way back.
     """
     return precision_factor(support(theta), precision)[1]
 
@@ -89,12 +87,11 @@ def is_pinned(theta, precision):
 def surely_pinned(active, diagonal, n, variances):
     """Whether the n eliminated features, whose values have these variances, must be pinned.
 
-    Whatever the order, a feature keeps the more of its precision the fewer come before it: if
-    enough is left beside all others, it is pinned. If this is false, ``is_pinned`` decides.
+    Each keeps enough precision beside all others, hence in any order. Else ``is_pinned`` decides.
     """
     sure = True
-    for a in range(n):  # rounding is far below that
-        sure &= variances[a] * diagonal[active[a]] < 0.1 / PINNED
+    for a in range(n):
+        sure &= variances[a] * diagonal[active[a]] < 0.1 / PINNED  # rounding is far below 0.1
     return sure
 
 
@@ -102,27 +99,24 @@ def surely_pinned(active, diagonal, n, variances):
 def eliminate(theta, room, precision, slopes, leans, lean):
     """Eliminate the active features, if the data pin them."""
     d, power, gram, slab = theta.size, precision.power, precision.gram, precision.slab
-    whole, slots, rows = gram.diagonal, gram.slots, gram.rows
+    slots, rows, n, pinned = gram.slots, gram.rows, 0, True
     active, centre, shadow = np.empty(room, np.int64), np.empty(room), np.empty((room, d))
     factor, inverse = np.empty((room, room)), np.empty((room, room))
-    diagonal, precisions, rest = np.empty(d), np.empty(d), np.empty(d)
-    for i in range(d):
-        diagonal[i] = power * whole[i] + slab
-        precisions[i], rest[i] = diagonal[i], slopes[i] + leans[i]
-    n, pinned = 0, True
+    diagonal, rest = power * gram.diagonal + slab, slopes + leans
+    precisions = diagonal.copy()
     for j in range(d):
         if theta[j] != 0.0:
             if precisions[j] <= 10.0 * PINNED * diagonal[j]:  # near the limit one function decides
                 pinned = is_pinned(theta, precision)
-                if not pinned:
-                    break
+            if not pinned:
+                break
             parts = active, factor, inverse, shadow, centre, precisions, rest
             append(parts, n, j, power, rows[slots[j] if slots[j] >= 0 else meet(gram, j)])
             n += 1
-    leans = leans.copy()
     return Elimination(
-        active, factor, inverse, shadow, centre, diagonal, precisions, rest, leans, lean, pinned
-    )
+        active, factor, inverse, shadow, centre, diagonal, precisions, rest, leans.copy(), lean,
+        pinned,
+    )  # fmt: skip
 
 
 @njit(cache=True)
@@ -131,17 +125,14 @@ def join(done, n, j, lean, precision):
     gram, slots = precision.gram, precision.gram.slots
     done.leans[j] = lean
     done.slopes[j] += lean
-    parts = (
-        done.active, done.factor, done.inverse, done.shadow, done.centre, done.precisions,
-        done.slopes,
-    )  # fmt: skip
-    source = gram.rows[slots[j] if slots[j] >= 0 else meet(gram, j)]
-    append(parts, n, j, precision.power, source)
+    active, factor, inverse, shadow, centre, _, precisions, slopes, _, _, _ = done
+    parts = active, factor, inverse, shadow, centre, precisions, slopes
+    append(parts, n, j, precision.power, gram.rows[slots[j] if slots[j] >= 0 else meet(gram, j)])
 
 
-@njit(cache=True, inline="always")  # arrays made where it is used are known to share no memory
-def append(parts, n, j, power, source):
-    """Eliminate feature ``j``, whose row of the gram is the source, after n others."""
+@njit(cache=True, inline="always")  # arrays made by the caller are known to share no memory
+def append(parts, n, j, power, gram_row):
+    """Eliminate feature ``j``, whose row of the gram is given, after n others."""
     active, factor, inverse, shadow, centre, precisions, slopes = parts
     root = math.sqrt(precisions[j])
     scale = 1.0 / root
@@ -154,7 +145,7 @@ def append(parts, n, j, power, source):
             undone[b] -= scale * shares[a] * inverse[a, b]
     active[n], shares[n], undone[n], centre[n] = j, root, scale, mean
     for i in range(row.size):
-        row[i] = scale * power * source[i]
+        row[i] = scale * power * gram_row[i]
     subtract(row, shadow, shares, n, scale)
     for i in range(row.size):
         precisions[i] -= row[i] * row[i]
@@ -164,9 +155,7 @@ def append(parts, n, j, power, source):
 
 @njit(cache=True, inline="always")
 def subtract(row, others, shares, n, scale):
-    """Subtract ``scale * shares[a]`` times each of the first n others from a row, two at a time,
-    since the time goes into reading and writing the row.
-    """
+    """Subtract ``scale * shares[a]`` times each of n others from a row; pairs save reading."""
     for a in range(0, n - 1, 2):
         first, second = scale * shares[a], scale * shares[a + 1]
         one, two = others[a], others[a + 1]
@@ -180,12 +169,11 @@ def subtract(row, others, shares, n, scale):
 
 @njit(cache=True)
 def drop(done, n, place):
-    """Bring back the feature at one place of n, as if it had been eliminated last; returns its
-    lean.
+    """Undo the elimination of the feature at one place of n; returns its lean.
 
-    Without its row the factor has one entry too many in each row below. Givens rotations of
-    neighbouring columns remove these, and leave what the feature alone had eliminated in the last
-    column. The inverse loses a column, and its rows turn the same way.
+    Without the feature's row, the factor has one entry too many in each row below. Givens rotations
+    of neighbouring columns remove these entries and turn the feature's part into the last column.
+    The inverse loses a column, and its rows turn the same way.
     """
     active, factor, inverse = done.active, done.factor, done.inverse
     shadow, centre, j = done.shadow, done.centre, active[place]
@@ -204,9 +192,8 @@ def drop(done, n, place):
         for b in range(a + 1, n - 1):
             factor[b, a], factor[b, a + 1] = turned(factor[b, a], factor[b, a + 1], cosine, sine)
         for b in range(a + 1):
-            inverse[a, b], inverse[a + 1, b] = turned(
-                inverse[a, b], inverse[a + 1, b], cosine, sine
-            )
+            x, y = inverse[a, b], inverse[a + 1, b]
+            inverse[a, b], inverse[a + 1, b] = turned(x, y, cosine, sine)
         centre[a], centre[a + 1] = turned(centre[a], centre[a + 1], cosine, sine)
         row, below = shadow[a], shadow[a + 1]
         for i in range(row.size):
@@ -223,9 +210,9 @@ def drop(done, n, place):
 
 @njit(cache=True, error_model="numpy")  # so that no division by zero is looked for
 def without(done, n, place):
-    """The elimination of all n features but one, with precisions and slopes only.
+    """The elimination of all n features but one, of which only precisions and slopes are valid.
 
-    This is cheaper than to drop the feature: its column of the covariance is enough.
+    It needs only the feature's column of the covariance, so it is cheaper than ``drop``.
     """
     others, precisions, slopes = done.active.copy(), done.precisions.copy(), done.slopes.copy()
     others[place : n - 1] = done.active[place + 1 : n]

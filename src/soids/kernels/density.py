@@ -12,9 +12,8 @@ from soids.kernels.threads import by_rows
 
 def fits(thetas, gram, moment, drift) -> tuple[Floats, Floats]:
     """``theta' gram theta - 2 moment' theta`` and ``drift' theta`` of every row, (M,) each."""
-    squares = np.empty(thetas.shape[0])
-    drifts = np.empty(thetas.shape[0])
     count, d = thetas.shape
+    squares, drifts = np.empty((2, count))
     by_rows(fit_rows, d, count, thetas, gram, moment, drift, squares, drifts)
     return squares, drifts
 
@@ -26,7 +25,7 @@ def fit_rows(start, stop, thetas, gram, moment, drift, squares, drifts):
     active, values = np.empty(moment.size, dtype=np.int64), np.empty(moment.size)
     for m in range(start, stop):
         n = 0
-        for j in range(moment.size):  # without a branch that nobody can foresee
+        for j in range(moment.size):  # without a branch, which would be mispredicted
             active[n], values[n] = j, thetas[m, j]
             n += thetas[m, j] != 0.0
         square, along = 0.0, 0.0
@@ -42,15 +41,14 @@ def fit_rows(start, stop, thetas, gram, moment, drift, squares, drifts):
 
 def optimism(rewards, starts, tilts) -> tuple[Floats, Floats]:
     """The tilted best rewards and the log-sum-exp that bounds them, (M,) each."""
-    best = np.zeros(rewards.shape[0])
-    soft = np.zeros(rewards.shape[0])
+    best, soft = np.zeros((2, len(rewards)))
     by_rows(optimism_rows, rewards.shape[1], len(rewards), rewards, starts, tilts, best, soft)
     return best, soft
 
 
 @njit(cache=True, nogil=True)
 def optimism_rows(start, stop, rewards, starts, tilts, best, soft):
-    """Write the two versions of some rows."""
+    """Write the optimism of some rows."""
     shares = np.empty(rewards.shape[1])
     for m in range(start, stop):
         for menu in range(tilts.size):
@@ -67,8 +65,8 @@ def optimism_rows(start, stop, rewards, starts, tilts, best, soft):
 @njit(cache=True)
 def sizes_and_lengths(thetas):
     """How many features each row includes, and its l1 norm, (M,) each."""
-    sizes, lengths = np.empty(thetas.shape[0], dtype=np.int64), np.empty(thetas.shape[0])
-    for m in range(thetas.shape[0]):
+    sizes, lengths = np.empty(len(thetas), dtype=np.int64), np.empty(len(thetas))
+    for m in range(len(thetas)):
         size, length = 0, 0.0
         for j in range(thetas.shape[1]):
             size += thetas[m, j] != 0.0
@@ -77,19 +75,13 @@ def sizes_and_lengths(thetas):
     return sizes, lengths
 
 
-def twins(thetas, lean) -> Floats:
+@njit(cache=True)
+def twins(thetas, lean):
     """The sum over a row's features of ``log(exp(lean * theta) + exp(-lean * theta))``, (M,)."""
-    sums = np.empty(thetas.shape[0])
-    by_rows(twin_rows, thetas.shape[1], len(thetas), thetas, lean, sums)
-    return sums
-
-
-@njit(cache=True, nogil=True)
-def twin_rows(start, stop, thetas, lean, sums):
-    """Write the sums of some rows, whose zeros are no features."""
-    for m in range(start, stop):
-        sums[m] = 0.0
+    sums = np.zeros(len(thetas))
+    for m in range(len(thetas)):
         for j in range(thetas.shape[1]):
-            if thetas[m, j] != 0.0:
+            if thetas[m, j] != 0.0:  # a zero is no feature
                 pull = abs(lean * thetas[m, j])
                 sums[m] += pull + math.log1p(math.exp(-2.0 * pull))
+    return sums

@@ -1,6 +1,6 @@
-"""Rows of the gram (the sum of a a' over all actions played), held ready or summed when needed.
+"""Rows of the gram (the sum of a a' over all actions played), cached or summed when needed.
 
-A move needs the diagonal, and the rows of the features that are active or about to be. A row is
+A move needs the diagonal, and the rows of the features that are active or about to enter. A row is
 always summed in the order of play, so that it is the same to the last bit wherever it comes from.
 """
 
@@ -11,33 +11,33 @@ from numba import njit
 
 from soids.arrays import Floats, Ints
 
-PIECE = 1024  # entries of a row
-TOGETHER = 64  # rows
+PIECE = 1024  # entries of a row that are summed at once
+TOGETHER = 64  # rows for which a piece of the actions is read once
 
 
 class Rows(NamedTuple):
-    """A gram as the moves see it; they write to nothing but spare rows of their own.
+    """A gram for the moves, which write only to spare rows of their own.
 
     Row ``j`` is ``rows[slots[j]]``, or, if that slot is negative, ``rows[meet(gram, j)]``.
     """
 
     diagonal: Floats  # (d,)
     slots: Ints  # (d,)
-    rows: Floats  # (m + n, d)  m rows held in order, then others and room for those met on the way
+    rows: Floats  # (m + n, d)  m rows in order, then others, and room for rows that moves add
     room: int  # where that room begins; before it is given, m
-    owners: Ints  # (n,)  features whose rows were met, or -1
-    met: Ints  # (1,)  how many there were
+    owners: Ints  # (n,)  features whose rows were added, or -1
+    met: Ints  # (1,)  how many were added
     actions: Floats  # (t, d)
-    origin: Floats  # (t', d)  actions of another gram, from which this one is on the way
-    shares: Floats  # (p,)  of the way gone in each step; none: this is no blend
-    shared: int  # how many actions both grams have first: all of the other's, or none
+    origin: Floats  # (t', d)  actions of the gram with which this one is blended
+    shares: Floats  # (p,)  share of this gram in each step of the blend; none: this is no blend
+    shared: int  # how many first actions both grams have: all of the other's, or none
 
 
 def whole(matrix: Floats) -> Rows:
     """All rows of a gram, in order."""
-    d = len(matrix)
-    nothing, none = np.empty((0, d)), np.empty(0, dtype=np.int64)
-    diagonal, met = np.diagonal(matrix).copy(), np.zeros(1, dtype=np.int64)
+    d, nothing = len(matrix), np.empty((0, len(matrix)))
+    none, met = np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    diagonal = np.diagonal(matrix).copy()
     return Rows(diagonal, np.arange(d), matrix, d, none, met, nothing, nothing, np.empty(0), 0)
 
 
@@ -54,9 +54,9 @@ def raised(matrix, action):
 
 @njit(cache=True)
 def meet(gram, j):
-    """Sum a row that is not there, in place of the one that was met longest ago; return its slot.
+    """Sum a row that is not cached, in place of the row that was added first; return its slot.
 
-    Other rows that were met are good until then, and must be looked up again.
+    A row that was added may be replaced by the next call: look its slot up again.
     """
     place = gram.met[0] % gram.owners.size
     slot = gram.room + place
@@ -79,18 +79,18 @@ def meet(gram, j):
 
 @njit(cache=True)
 def add_to_row(actions, j, row):
-    """Add some actions to the row of one feature, a piece that fits the nearest cache at a time."""
+    """Add some actions to the row of one feature, in pieces that fit the nearest cache."""
     times = np.flatnonzero(actions[:, j])
-    weights = actions[:, j][times]
     for first in range(0, row.size, PIECE):
-        add_to_piece(actions, times, weights, row, first, min(first + PIECE, row.size))
+        last = min(first + PIECE, row.size)
+        add_to_piece(actions, times, actions[:, j][times], row, first, last)
 
 
 @njit(cache=True)
 def add_to_piece(actions, times, weights, row, first, last):
     """Add the weighted actions of some rounds to a piece of a row."""
     even = times.size - times.size % 4
-    piece = row[first:last]  # cut out, so that no index is looked at for its sign
+    piece = row[first:last]  # a view, so that the sign of an index is not checked
     for k in range(0, even, 4):
         t, u, v, w = times[k], times[k + 1], times[k + 2], times[k + 3]
         a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
@@ -106,7 +106,7 @@ def add_to_piece(actions, times, weights, row, first, last):
 
 @njit(cache=True)
 def opened(gram, start, stop, count):
-    """The same gram with a share of the room, for some of so many particles."""
+    """The same gram with a share of the room, for the particles from start to stop of count."""
     size = gram.owners.size
     first, last = start * size // count, stop * size // count
     return Rows(
@@ -117,26 +117,23 @@ def opened(gram, start, stop, count):
 
 @njit(cache=True, nogil=True)
 def fill_rows(start, stop, features, gram, rows):
-    """Write the rows of some features, of a gram that is no blend.
+    """Write the rows of some features of a gram that is no blend.
 
-    Those that are not there are summed side by side: a piece of all actions is read for many.
+    Rows that are not cached are summed together, so that a piece of the actions is read once.
     """
-    actions, strangers = gram.actions, np.empty(stop - start, dtype=np.int64)
-    count = 0
+    actions, missing, count = gram.actions, np.empty(stop - start, dtype=np.int64), 0
     for k in range(start, stop):
         slot = gram.slots[features[k]]
         if slot >= 0:
             rows[k] = gram.rows[slot]
         else:
-            strangers[count] = k
+            missing[count] = k
             count += 1
-    if count == 0:
-        return
     room = (min(TOGETHER, count), len(actions))
     times, weights = np.empty(room, dtype=np.int64), np.empty(room)
     sizes = np.empty(TOGETHER, dtype=np.int64)
     for begin in range(0, count, TOGETHER):
-        some = strangers[begin : min(begin + TOGETHER, count)]
+        some = missing[begin : min(begin + TOGETHER, count)]
         for n in range(some.size):
             column = actions[:, features[some[n]]]
             rounds = np.flatnonzero(column)
@@ -145,39 +142,36 @@ def fill_rows(start, stop, features, gram, rows):
         for first in range(0, rows.shape[1], PIECE):
             last = min(first + PIECE, rows.shape[1])
             for n in range(some.size):
-                known, shares = times[n, : sizes[n]], weights[n, : sizes[n]]
-                row = rows[some[n]]
+                rounds, row = times[n, : sizes[n]], rows[some[n]]
                 row[first:last] = 0.0
-                add_to_piece(actions, known, shares, row, first, last)
+                add_to_piece(actions, rounds, weights[n, : sizes[n]], row, first, last)
 
 
 @njit(cache=True, nogil=True)
 def blend_rows(start, stop, features, gram, origin, goal, rows):
-    """Write the rows of some features of a blend; its ends must hold those that are not there."""
+    """Write the rows of some features of a blend; both grams must hold those not cached in it."""
     for k in range(start, stop):
         j = features[k]
-        slot, old, new = gram.slots[j], origin.slots[j], goal.slots[j]
-        if slot >= 0:
-            rows[k] = gram.rows[slot]
+        if gram.slots[j] >= 0:
+            rows[k] = gram.rows[gram.slots[j]]
         else:
-            blend(origin.rows[old], goal.rows[new], gram.shares, rows[k])
+            old, new = origin.rows[origin.slots[j]], goal.rows[goal.slots[j]]
+            blend(old, new, gram.shares, rows[k])
 
 
 @njit(cache=True)
 def blend(origin, goal, shares, row):
-    """Write a row on the way from one to another; it may be the first of them."""
+    """Write a row between two others; it may be the first of them."""
     row[:] = origin
     for share in shares:
-        keep = 1.0 - share
         for i in range(row.size):
-            row[i] = keep * row[i] + share * goal[i]
+            row[i] = (1.0 - share) * row[i] + share * goal[i]
 
 
 @njit(cache=True, nogil=True)
 def raise_rows(start, stop, features, gram, action, rows):
-    """Write the rows that some features have after one more action; all must be there."""
-    old = gram.rows
+    """Write the rows that some features have after one more action; all must be cached."""
     for k in range(start, stop):
-        slot, weight = gram.slots[features[k]], action[features[k]]
+        old, weight = gram.rows[gram.slots[features[k]]], action[features[k]]
         for i in range(action.size):
-            rows[k, i] = old[slot, i] + weight * action[i]
+            rows[k, i] = old[i] + weight * action[i]

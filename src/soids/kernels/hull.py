@@ -1,4 +1,4 @@
-"""The actions that may hold the least information ratio: two of one menu, or a few of each."""
+"""Actions that may have the least information ratio: two of one action set, or a few of each."""
 
 import numpy as np
 from numba import njit
@@ -6,11 +6,11 @@ from numba import njit
 
 @njit(cache=True)
 def best_edge(regret, gain, power):
-    """The edge of the upper hull of (regret, gain) that holds the least ratio.
+    """The edge of the upper hull of (regret, gain) that holds the least ratio, in time of order K.
 
     Between the action of least regret and the one of most gain, the farthest point above the chord
-    is a vertex of the hull; there the ratio's slope along the chord tells on which side the minimum
-    lies. What is cut off is never looked at again, so the cost is of the order of K.
+    is a vertex of the hull. The ratio's slope along the chord says on which side of the vertex the
+    minimum lies; points on the other side are dropped.
     """
     left, right = 0, 0
     for k in range(regret.size):
@@ -20,8 +20,7 @@ def best_edge(regret, gain, power):
             right = k
     between = np.arange(regret.size)
     while left != right:
-        dearer = regret[right] - regret[left]
-        richer = gain[right] - gain[left]
+        dearer, richer = regret[right] - regret[left], gain[right] - gain[left]
         vertex, height, count = left, 0.0, 0
         for k in between:
             above = (gain[k] - gain[left]) * dearer - (regret[k] - regret[left]) * richer
@@ -42,10 +41,10 @@ def best_edge(regret, gain, power):
 
 @njit(cache=True)
 def frontiers(regret, gain, starts):
-    """The actions that matter at some price of information, and where those of each menu begin.
+    """The actions that are best at some price of information, and where each action set begins.
 
-    Of every menu, by rising regret, those that teach more than all that cost no more; of equals the
-    first.
+    They are, by rising regret, the actions with more gain than all of no more regret in their set;
+    of equal ones the first.
 
     >>> regret, gain = np.array([2.0, 1.0, 3.0, 1.0]), np.array([5.0, 1.0, 4.0, 2.0])
     >>> [found.tolist() for found in frontiers(regret, gain, np.array([0, 4]))]
@@ -58,7 +57,7 @@ def frontiers(regret, gain, starts):
             if count > begins[menu] and gain[k] <= gain[kept[count - 1]]:
                 continue
             if count == begins[menu] or regret[k] != regret[kept[count - 1]]:
-                count += 1  # else it takes the place of one that costs the same
+                count += 1  # else it takes the place of one with the same regret
             kept[count - 1] = k
         begins[menu + 1] = count
     return kept[: begins[-1]], begins

@@ -1,6 +1,4 @@
-"""The lengths of a few actions, each on its own: equal actions have equal lengths, to the last bit,
-whatever they are asked for with.
-"""
+"""Norms of actions, one by one: equal actions get equal norms, to the last bit, in any company."""
 
 import math
 
@@ -11,8 +9,7 @@ from numba import njit
 @njit(cache=True, nogil=True)
 def lengths_of(chosen, actions, factor):
     """Norms of some actions in the inverse of ``factor factor'``, by forward substitution."""
-    lengths = np.empty(chosen.size)
-    rest = np.empty(factor.shape[0])
+    lengths, rest = np.empty(chosen.size), np.empty(factor.shape[0])
     for i in range(chosen.size):
         rest[:] = actions[chosen[i]]
         square = 0.0

@@ -29,11 +29,11 @@ ROOT = math.sqrt(2.0 / math.pi)
 CONSTANT = 0.5 + 0.5 * math.log(0.5 * math.pi)
 NEWTON = 50
 CLOSE = 1e-10  # what the rest of a Newton step may still gain
-FAINT = 1e-9  # a change of an expected coefficient that others need not hear of, in their units
+FAINT = 1e-9  # smallest change of an expected coefficient that others notice, in their units
 
 
 class Problem(NamedTuple):
-    """What is to be approximated."""
+    """The posterior to be approximated."""
 
     gram: Floats  # (d, d)
     moment: Floats  # (d,)
@@ -44,7 +44,7 @@ class Problem(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def cost(mean, deviation, pull, curvature, slab):
-    """What a slab with this mean and deviation costs, but for a constant."""
+    """The cost of a slab with this mean and deviation, up to a constant."""
     ratio = mean / deviation
     return (
         (pull + slab * math.erf(ratio * math.sqrt(0.5))) * mean
@@ -56,8 +56,8 @@ def cost(mean, deviation, pull, curvature, slab):
 
 @njit(cache=True, nogil=True)
 def cheapest(mean, deviation, pull, curvature, slab):
-    """The mean and deviation of least cost, and that cost, from a guess of them."""
-    if curvature <= 0.0:  # never seen: the prior's best
+    """The mean and deviation of least cost, and that cost, by Newton's method from a guess."""
+    if curvature <= 0.0:  # no action has shown it: the prior's best
         mean, deviation = 0.0, 1.0 / (slab * ROOT)
     value = cost(mean, deviation, pull, curvature, slab)
     for _ in range(NEWTON if curvature > 0.0 else 0):
@@ -66,27 +66,23 @@ def cheapest(mean, deviation, pull, curvature, slab):
         slope = pull + slab * math.erf(ratio * math.sqrt(0.5)) + curvature * mean
         growth = curvature * deviation + peak - 1.0 / deviation
         bend = peak / deviation
-        first = curvature + bend
+        first, cross = curvature + bend, -bend * ratio
         second = curvature + bend * ratio * ratio + 1.0 / (deviation * deviation)
-        cross = -bend * ratio
         determinant = first * second - cross * cross
         step = -(second * slope - cross * growth) / determinant
         stretch = -(first * growth - cross * slope) / determinant
         gain = -(step * slope + stretch * growth)
         if not gain > CLOSE:
             break
-        share = 1.0
-        if stretch < 0.0:
-            share = min(1.0, -0.9 * deviation / stretch)  # it stays positive
+        # The deviation stays positive.
+        share = min(1.0, -0.9 * deviation / stretch) if stretch < 0.0 else 1.0
         new = cost(mean + share * step, deviation + share * stretch, pull, curvature, slab)
         while new > value - 0.1 * share * gain and share > 1e-12:
             share *= 0.5
             new = cost(mean + share * step, deviation + share * stretch, pull, curvature, slab)
         if new >= value:
             break
-        mean += share * step
-        deviation += share * stretch
-        value = new
+        mean, deviation, value = mean + share * step, deviation + share * stretch, new
     return mean, deviation, value
 
 
@@ -97,20 +93,17 @@ def ascend(problem, order, fit, tolerance, sweeps):
     """
     gram, moment, precision, slab, odds = problem
     means, deviations, inclusion = fit
-    size = means.size
-    expected = inclusion * means
-    spread = np.zeros(size)  # gram @ expected
+    size, expected = means.size, inclusion * means
+    fitted = np.zeros(size)  # gram @ expected
     for j in range(size):
         if expected[j] != 0.0:
-            row = gram[j]
             for i in range(size):
-                spread[i] += expected[j] * row[i]
+                fitted[i] += expected[j] * gram[j, i]
     for sweep in range(sweeps):
         change = 0.0
-        for n in range(size):
-            j = order[n]
+        for j in order:
             row = gram[j]
-            pull = precision * (spread[j] - row[j] * expected[j] - moment[j])
+            pull = precision * (fitted[j] - row[j] * expected[j] - moment[j])
             curvature = precision * row[j]
             mean, deviation, value = cheapest(means[j], deviations[j], pull, curvature, slab)
             means[j], deviations[j] = mean, deviation
@@ -122,7 +115,7 @@ def ascend(problem, order, fit, tolerance, sweeps):
             if abs(step) * math.sqrt(curvature) > FAINT:
                 expected[j] += step
                 for i in range(size):
-                    spread[i] += step * row[i]
+                    fitted[i] += step * row[i]
         if change <= tolerance:
             return sweep + 1
     return sweeps
@@ -130,16 +123,7 @@ def ascend(problem, order, fit, tolerance, sweeps):
 
 @njit(cache=True, nogil=True)
 def entropy(share):
-    """Of a coin, in nats."""
+    """The entropy, in nats, of an event with this probability."""
     if share <= 0.0 or share >= 1.0:
         return 0.0
     return -share * math.log(share) - (1.0 - share) * math.log1p(-share)
-
-
-@njit(cache=True, nogil=True)
-def costs(means, deviations, pulls, curvatures, slab) -> Floats:
-    """The cost of each coordinate (d,)."""
-    values = np.empty(means.size)
-    for j in range(means.size):
-        values[j] = cost(means[j], deviations[j], pulls[j], curvatures[j], slab)
-    return values

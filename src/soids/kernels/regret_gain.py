@@ -1,13 +1,13 @@
-"""What actions cost, teach and win under weighted parameters, in one pass over their rewards.
+"""Regret, gain and the best action under weighted parameters, in one pass over the rewards.
 
 Notation
     rewards  (M, K)  of every action under every parameter
     weights  (M,)    non-negative, sum to one
     pivots   (M,)    the best rewards of the first block, near which all sums are taken
 
-A block of actions stays in the cache while its parameters pass, so the rewards are read from memory
-once. Every sum runs over the parameters in order, whatever the block: a result depends neither on
-the blocks nor on the threads, and as rounding keeps order no regret is ever below zero.
+A block of actions stays in the cache while the sums run over the parameters, so the rewards are
+read from memory once. Every sum runs over the parameters in order, so a result depends neither on
+the blocks nor on the threads. Rounding keeps order, so no regret is ever below zero.
 """
 
 import numpy as np
@@ -23,9 +23,8 @@ BLOCK = 512  # actions: a page of memory, and with 100 parameters half a second-
 def regret_and_gain(rewards, weights) -> tuple[Floats, Floats]:
     """Surrogate regret and gain (K,) of each action."""
     size, count = rewards.shape
-    blocks = -(-count // BLOCK)
+    blocks, pivots = -(-count // BLOCK), rewards[:, :BLOCK].max(axis=1)
     regret, gain, peaks = np.empty(count), np.empty(count), np.empty((blocks, size))
-    pivots = rewards[:, :BLOCK].max(axis=1)
     by_rows(appraise_blocks, size * BLOCK, blocks, rewards, weights, pivots, regret, gain, peaks)
     if blocks > 1:
         regret += lead(peaks, weights, pivots)
@@ -33,9 +32,9 @@ def regret_and_gain(rewards, weights) -> tuple[Floats, Floats]:
 
 
 def regrets_and_gains(rewards, starts, weights) -> tuple[Floats, Floats]:
-    """Surrogate regret and gain (N,) of each action, menu by menu."""
+    """Surrogate regret and gain (N,) of each action within its own action set."""
     menus, (size, count) = len(starts) - 1, rewards.shape
-    if menus == 1:  # which may be large: threads share it, and nothing is copied
+    if menus == 1:  # a set that may be large: threads share it, and nothing is copied
         return regret_and_gain(rewards, weights)
     regret, gain = np.empty(count), np.empty(count)
     by_rows(appraise_menus, size * count // menus, menus, rewards, starts, weights, regret, gain)
@@ -44,7 +43,7 @@ def regrets_and_gains(rewards, starts, weights) -> tuple[Floats, Floats]:
 
 @njit(cache=True, nogil=True)
 def appraise_menus(start, stop, rewards, starts, weights, regret, gain):
-    """Write the regret and gain of the actions of some menus."""
+    """Write the regret and gain of the actions of some action sets."""
     for menu in range(start, stop):
         first, last = starts[menu], starts[menu + 1]
         own, pivots = rewards[:, first:last].copy(), np.empty(weights.size)  # rows without gaps
@@ -59,13 +58,11 @@ def appraise_menus(start, stop, rewards, starts, weights, regret, gain):
 
 @njit(cache=True, nogil=True)
 def appraise_blocks(start, stop, rewards, weights, pivots, regret, gain, peaks):
-    """Write what falls short of the pivots, the gain, and the best rewards of some blocks."""
+    """Write the shortfall from the pivots, the gain, and the best rewards of some blocks."""
     for block in range(start, stop):
-        first = block * BLOCK
-        last = min(first + BLOCK, rewards.shape[1])
+        first, last = block * BLOCK, min((block + 1) * BLOCK, rewards.shape[1])
         short, variance, mean = regret[first:last], gain[first:last], np.zeros(last - first)
-        short[:] = 0.0
-        variance[:] = 0.0
+        short[:], variance[:] = 0.0, 0.0
         for m in range(weights.size):
             row, weight, pivot = rewards[m, first:last], weights[m], pivots[m]
             for k in range(row.size):
@@ -82,7 +79,7 @@ def appraise_blocks(start, stop, rewards, weights, pivots, regret, gain, peaks):
 def lead(peaks, weights, pivots):
     """How far the best rewards lie above the pivots, on average.
 
-    It is the shortfall of an action that is best everywhere with its sign changed, to the last bit.
+    To the last bit, it is minus the shortfall of an action that is best under every parameter.
     """
     total = 0.0
     for m in range(weights.size):
@@ -91,12 +88,10 @@ def lead(peaks, weights, pivots):
 
 
 def winners(rewards, actions) -> Ints:
-    """The best action (M,) under each parameter; of ties the one with the fewest features, then the
-    first.
-    """
+    """The best action (M,) under each parameter; of ties, the first with the fewest features."""
     best = np.empty(len(rewards), dtype=np.int64)
-    effort = rewards.shape[1] // 8  # a comparison is little work
-    by_rows(winner_rows, effort, len(rewards), rewards, actions, best)
+    work = rewards.shape[1] // 8  # a comparison is little work
+    by_rows(winner_rows, work, len(rewards), rewards, actions, best)
     return best
 
 
@@ -104,15 +99,11 @@ def winners(rewards, actions) -> Ints:
 def winner_rows(start, stop, rewards, actions, best):
     """Write the best actions under some parameters."""
     for m in range(start, stop):
-        row = rewards[m]
-        largest, winner = highest(row), -1
+        row, winner, fewest = rewards[m], -1, actions.shape[1] + 1
+        largest = highest(row)
         for k in range(row.size):
-            if row[k] == largest and (winner < 0 or has_fewer(actions[k], actions[winner])):
-                winner = k
+            if row[k] == largest:
+                count = int(np.count_nonzero(actions[k]))
+                if count < fewest:
+                    winner, fewest = k, count
         best[m] = winner
-
-
-@njit(cache=True, nogil=True)
-def has_fewer(action, other):
-    """Whether one action has fewer features than another."""
-    return np.count_nonzero(action) < np.count_nonzero(other)

@@ -1,8 +1,7 @@
-"""The rewards of all actions under all parameters, whose zeros cost nothing.
+"""The rewards of all actions under all parameters, at a cost that counts only active features.
 
-Many actions are taken a block at a time, so that their features stay in the cache while all
-parameters pass. Every reward is the sum of its features' shares in order, block or no block, so a
-result depends neither on the blocks nor on the threads.
+A block of actions stays in the cache while the loop runs over the parameters. Every reward is the
+sum of its features' shares in order, so a result depends neither on the blocks nor on the threads.
 """
 
 import numpy as np
@@ -13,7 +12,7 @@ from soids.kernels.categorical import highest
 from soids.kernels.threads import by_rows
 
 BLOCK = 512  # actions: with 100 features they fill a quarter of a common second-level cache
-NEAR_BLOCK = 2048  # actions, whose closeness stays in the nearest cache while all parameters pass
+NEAR_BLOCK = 2048  # actions, whose closeness stays in the nearest cache
 
 
 def all_rewards(thetas, columns) -> Floats:
@@ -26,16 +25,15 @@ def all_rewards(thetas, columns) -> Floats:
 @njit(cache=True, nogil=True)
 def reward_rows(start, stop, thetas, columns, rewards):
     """Write the rewards under some parameters."""
-    supports, sizes = supports_of(start, stop, thetas)
+    supports = [support(thetas[m]) for m in range(start, stop)]
     for first in range(0, columns.shape[1], BLOCK):
         last = min(first + BLOCK, columns.shape[1])
         for m in range(start, stop):
-            active = supports[m - start, : sizes[m - start]]
-            add_shares(first, thetas[m], active, columns, rewards[m, first:last])
+            add_shares(first, thetas[m], supports[m - start], columns, rewards[m, first:last])
 
 
 def taken(rewards, rows) -> Floats:
-    """Some rows of the rewards, possibly several times: of a million actions they are large."""
+    """Some rows of the rewards, possibly several times; with a million actions they are large."""
     some = np.empty((len(rows), rewards.shape[1]))
     by_rows(take_rows, rewards.shape[1], len(rows), rewards, rows, some)
     return some
@@ -49,7 +47,7 @@ def take_rows(start, stop, rewards, rows, some):
 
 
 def best_rewards(rewards, starts) -> Floats:
-    """The best reward of each menu under every parameter, (M, B)."""
+    """The best reward of each action set under every parameter, (M, B)."""
     best = np.empty((len(rewards), len(starts) - 1))
     by_rows(best_rows, rewards.shape[1], len(rewards), rewards, starts, best)
     return best
@@ -66,8 +64,7 @@ def best_rows(start, stop, rewards, starts, best):
 def closeness(rewards, first, last) -> Floats:
     """The largest ``reward - best reward`` over the rows, of the actions from first to last."""
     best = best_rewards(rewards, np.array([first, last]))[:, 0]
-    near = np.full(last - first, -np.inf)
-    blocks = -(-(last - first) // NEAR_BLOCK)
+    near, blocks = np.full(last - first, -np.inf), -(-(last - first) // NEAR_BLOCK)
     by_rows(close_blocks, NEAR_BLOCK * len(rewards), blocks, rewards[:, first:last], best, near)
     return near
 
@@ -84,7 +81,7 @@ def close_blocks(start, stop, rewards, best, near):
 
 @njit(cache=True)
 def support(theta):
-    """The features whose value is not zero, found without a branch (it would be mispredicted)."""
+    """The features whose value is not zero, without a branch, which would be mispredicted."""
     active, n = np.empty(theta.size, dtype=np.int64), 0
     for j in range(theta.size):
         active[n] = j
@@ -92,28 +89,15 @@ def support(theta):
     return active[:n]
 
 
-@njit(cache=True, nogil=True)
-def supports_of(start, stop, thetas):
-    """The non-zero coordinates of some parameters, one row each, and how many there are."""
-    supports = np.empty((stop - start, thetas.shape[1]), dtype=np.int64)
-    sizes = np.zeros(stop - start, dtype=np.int64)
-    for m in range(start, stop):
-        for j in range(thetas.shape[1]):
-            if thetas[m, j] != 0.0:
-                supports[m - start, sizes[m - start]] = j
-                sizes[m - start] += 1
-    return supports, sizes
-
-
 @njit(cache=True)
 def write_rewards(theta, columns, rewards):
-    """Write the rewards of all actions under theta, at a cost that counts only its support."""
+    """Write the rewards of all actions under theta."""
     add_shares(0, theta, support(theta), columns, rewards)
 
 
 @njit(cache=True, nogil=True)
 def add_shares(first, theta, active, columns, rewards):
-    """Write the rewards of some actions; four features at a time spare three of four writes."""
+    """Write the rewards of some actions; four features at a time save three of four writes."""
     last = first + rewards.size
     rewards[:] = 0.0
     whole = active.size - active.size % 4

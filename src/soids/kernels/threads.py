@@ -1,7 +1,7 @@
-"""Sharing the rows of a cloud among threads.
+"""Rows shared among threads.
 
-Compiled loops release the interpreter's lock, so plain threads do. Unlike a compiled parallel loop
-they do not spin while they wait, survive a fork, and may be used from several threads at once.
+Compiled loops release the interpreter's lock, so plain threads are enough. Unlike a compiled
+parallel loop they wait without spinning, survive a fork, and serve several callers at once.
 """
 
 import os
@@ -14,12 +14,12 @@ from itertools import pairwise
 from numba import get_num_threads, set_num_threads
 from threadpoolctl import threadpool_limits
 
-WORTHWHILE = 200_000  # numbers touched, below which one thread is done before others have woken
+WORTHWHILE = 200_000  # numbers touched, below which one thread ends before others have started
 
 
 @cache
 def pool(threads: int) -> ThreadPoolExecutor:
-    """The threads that help, made when first needed."""
+    """The other threads, made when first needed."""
     return ThreadPoolExecutor(threads - 1, thread_name_prefix="soids")
 
 
@@ -29,9 +29,7 @@ if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Do without threads that help, here and in linear algebra: their waking and waiting is
-    processor time, too, and sums keep their order.
-    """
+    """Use one thread, here and in linear algebra: waiting costs time, and sums keep their order."""
     before = get_num_threads()
     set_num_threads(1)
     try:
@@ -42,18 +40,14 @@ def one_thread() -> Iterator[None]:
 
 
 def by_rows(kernel, work, count, *arguments) -> None:
-    """Call ``kernel(first, last, *arguments)`` so that all rows are covered, each by one thread."""
-    threads = 1
-    if count > 1 and work * count >= WORTHWHILE:
-        threads = min(get_num_threads(), count)
-    if threads == 1:
+    """Call ``kernel(first, last, *arguments)`` for shares of the rows, each on one thread."""
+    threads = min(get_num_threads(), count) if work * count >= WORTHWHILE else 1
+    if threads <= 1:
         kernel(0, count, *arguments)
         return
     bounds = [count * share // threads for share in range(threads + 1)]
-    tasks = [
-        pool(threads).submit(kernel, first, last, *arguments)
-        for first, last in pairwise(bounds[1:])
-    ]
+    submit = pool(threads).submit
+    tasks = [submit(kernel, first, last, *arguments) for first, last in pairwise(bounds[1:])]
     kernel(0, bounds[1], *arguments)
     for task in tasks:
         task.result()

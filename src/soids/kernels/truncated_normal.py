@@ -1,13 +1,13 @@
 """Mass and inversion of a Gaussian bump cut to an interval, safe in every tail.
 
-The bump is ``exp(slope * x - precision * x**2 / 2)`` on ``[low, high]``. Its precision may be zero
-(then it is an exponential, or flat), its interval may be infinite (if the precision is not zero),
-and its peak may lie thousands of standard deviations outside. Seen from the end of the interval
-nearest to the peak, what is left is always a decaying piece
+The bump is ``exp(slope * x - precision * x**2 / 2)`` on ``[low, high]``, docs/sampler.md section 5.
+Its precision may be zero (the bump is then exponential, or flat), its interval infinite (if the
+precision is not zero), and its peak thousands of standard deviations outside. Seen from the end of
+the interval nearest to the peak, the bump is always a decaying piece with ``fall >= 0``,
 
-    decay(fall, precision, width) = integral over [0, width] of exp(-fall y - precision y^2 / 2)
+    decay(fall, precision, width) = integral over [0, width] of exp(-fall y - precision y^2 / 2),
 
-with ``fall >= 0``, and that is a difference of two scaled complementary error functions.
+which is a difference of two scaled complementary error functions.
 """
 
 import math
@@ -23,18 +23,12 @@ HALF_LOG_2PI = 0.5 * LOG_2PI
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
 NODES, WEIGHTS = 0.5 * (NODES + 1.0), 0.5 * WEIGHTS
 
-# Below this total fall the two error functions nearly cancel, and ten quadrature nodes are exact to
-# rounding.
-FLAT = 0.5
-# Beyond this ratio the curvature of a piece changes nothing that a double can hold.
-STRAIGHT = 1e8
-# Up to this ratio the quantile of what is left is near enough to begin with.
-NEAR = 5.0
-# Squared standard deviations beyond which a tail holds less than rounding.
-FAR = 8.5**2
-# The largest double below one: an infinite interval has no point that leaves nothing behind it.
-LAST = 1.0 - 2.0**-53
-FIRST = 1e-300  # the smallest share that is told from none
+FLAT = 0.5  # total fall below which the error functions nearly cancel; ten nodes are exact then
+STRAIGHT = 1e8  # ratio beyond which the curvature of a piece is less than rounding
+NEAR = 5.0  # ratio up to which Newton's method begins at the quantile of the uncut bump
+FAR = 8.5**2  # squared standard deviations beyond which a tail is less than rounding
+LAST = 1.0 - 2.0**-53  # the largest share below one: an infinite interval has no last point
+FIRST = 1e-300  # the smallest positive share
 
 
 @njit(cache=True)
@@ -42,8 +36,7 @@ def erfcx(x):
     """``exp(x**2) * erfc(x)`` for ``x >= 0``."""
     if x < 10.0:
         return math.exp(x * x) * math.erfc(x)
-    step = 0.5 / (x * x)
-    series = 1.0
+    step, series = 0.5 / (x * x), 1.0
     for n in range(10, 0, -1):  # asymptotic series: the tenth term is below 1e-14 from x = 10 on
         series = 1.0 - (2 * n - 1) * step * series
     return series / (x * SQRT_PI)
@@ -59,7 +52,7 @@ def whole_fall(fall, precision, width):
 
 @njit(cache=True)
 def decay(fall, precision, width):
-    """The mass of a decaying piece; ``fall`` must not be negative."""
+    """The mass of a decaying piece."""
     total = whole_fall(fall, precision, width)
     if total < FLAT:
         mass = 0.0
@@ -77,12 +70,11 @@ def decay(fall, precision, width):
 
 @njit(cache=True)
 def invert_decay(fall, precision, width, share):
-    """The ``y`` at which a decaying piece has spent the given share of its mass."""
+    """The ``y`` before which a decaying piece has the given share of its mass."""
     share = min(share, LAST)
     total = whole_fall(fall, precision, width)
     if total < FLAT:
-        goal = share * decay(fall, precision, width)
-        y = share * width
+        goal, y = share * decay(fall, precision, width), share * width
         for _ in range(20):
             step = (decay(fall, precision, y) - goal) * math.exp(y * (fall + 0.5 * precision * y))
             y = min(max(y - step, 0.0), width)
@@ -95,8 +87,8 @@ def invert_decay(fall, precision, width, share):
     near = erfcx(fall / root)
     far = 0.0 if total > 745.0 else math.exp(-total) * erfcx((fall + precision * width) / root)
     goal = math.log1p(share * (far / near - 1.0))
-    # log erfc is concave and falling, so Newton overshoots once at most and then comes back
-    # monotonically; from a quantile, if no tail takes its digits, it has hardly anywhere to go.
+    # log erfc is concave and falling, so Newton overshoots at most once and then converges
+    # monotonically. From a quantile, if it has its digits, few steps are left.
     y = 0.0
     if fall < NEAR * root:
         tail = 0.5 * math.erfc(fall / root) * math.exp(goal)
@@ -106,7 +98,7 @@ def invert_decay(fall, precision, width, share):
         excess = math.log(tail / near) - y * (fall + 0.5 * precision * y) - goal
         step = excess * tail * SQRT_PI / root
         y = max(y + step, 0.0)
-        if abs(step) <= 1e-9 * y:  # the next one would be rounding
+        if abs(step) <= 1e-9 * y:  # the next step would be rounding
             break
     return min(y, width)
 
@@ -119,7 +111,7 @@ def slope_at(point, slope, precision):
 
 @njit(cache=True)
 def is_uncut(slope, precision, low, high):
-    """Whether the ends of ``[low, high]`` cut nothing off the bump that a double could hold."""
+    """Whether the mass outside of ``[low, high]`` is less than rounding."""
     if precision <= 0.0:
         return False
     left, right = slope - precision * low, precision * high - slope
@@ -137,17 +129,14 @@ def log_mass(slope, precision, low, high):
     if slope_at(high, slope, precision) >= 0.0:
         peak = high * (slope - 0.5 * precision * high)
         return peak + math.log(decay(slope - precision * high, precision, high - low))
-    mode = slope / precision
-    root = math.sqrt(0.5 * precision)
+    mode, root = slope / precision, math.sqrt(0.5 * precision)
     mass = math.erf((mode - low) * root) + math.erf((high - mode) * root)
     return 0.5 * slope * mode + math.log(0.5 * SQRT_PI / root * mass)
 
 
 @njit(cache=True)
 def log_twin_mass(slope, lean, precision, low, high):
-    """The logarithm of the mass of two bumps whose slopes are raised and lowered by the lean, or of
-    the single one if that is zero.
-    """
+    """The log mass of two bumps with the lean added to and taken from the slope; one if it is 0."""
     if lean == 0.0:
         return log_mass(slope, precision, low, high)
     up = log_mass(slope + lean, precision, low, high)
@@ -157,10 +146,7 @@ def log_twin_mass(slope, lean, precision, low, high):
 
 @njit(cache=True)
 def least_log_mass(slope, precision, value):
-    """A lower bound on the log mass of the bump between zero and a value, without error functions.
-
-    By Jensen, width times geometric mean is no more than the mass.
-    """
+    """A lower bound on the log mass of the bump between zero and a value (Jensen's inequality)."""
     if value == 0.0:
         return -math.inf
     return math.log(abs(value)) + value * (0.5 * slope - precision * value / 6.0)
@@ -178,8 +164,7 @@ def invert_mass(slope, precision, low, high, share):
     if slope_at(high, slope, precision) >= 0.0:
         return high - invert_decay(slope - precision * high, precision, high - low, 1.0 - share)
     mode = slope / precision
-    left = decay(0.0, precision, mode - low)
-    right = decay(0.0, precision, high - mode)
+    left, right = decay(0.0, precision, mode - low), decay(0.0, precision, high - mode)
     split = share * (left + right)
     if split < left:
         return mode - invert_decay(0.0, precision, mode - low, 1.0 - split / left)
@@ -188,10 +173,7 @@ def invert_mass(slope, precision, low, high, share):
 
 @njit(cache=True)
 def invert_twin_mass(slope, lean, precision, low, high, share):
-    """A point of two bumps as in ``log_twin_mass``, and the lean of the bump that it is of.
-
-    The first share of the mass is that of the bump which leans upwards.
-    """
+    """A point of two bumps as in ``log_twin_mass``, the upper one first, and its bump's lean."""
     if lean == 0.0:
         return invert_mass(slope, precision, low, high, share), 0.0
     up = log_mass(slope + lean, precision, low, high)
@@ -205,7 +187,7 @@ def invert_twin_mass(slope, lean, precision, low, high, share):
 
 @njit(cache=True)
 def share_of(log_odds):
-    """The probability of what has these log odds."""
+    """The probability of an event with these log odds."""
     if log_odds < 0.0:
         odds = math.exp(log_odds)
         return odds / (1.0 + odds)

@@ -1,4 +1,4 @@
-"""Weights of particles from their logarithms: a cloud is small, so that a call costs more."""
+"""Weights of particles from their logarithms, compiled because calls of NumPy cost more."""
 
 import math
 
@@ -16,7 +16,7 @@ def normalised(log_weights):
 
 @njit(cache=True)
 def effective_share(log_weights):
-    """Effective size over size; zero if no particle is left."""
+    """Effective size over size; zero if every weight is zero."""
     top = log_weights.max()
     if not math.isfinite(top):
         return 0.0

@@ -1,4 +1,4 @@
-"""From evidence to beliefs: the posteriors, and the contract they share."""
+"""Posteriors, which turn evidence into beliefs, and the contract that they share."""
 
 from soids.posteriors.gaussian import Gaussian
 from soids.posteriors.langevin import Langevin
@@ -10,17 +10,6 @@ from soids.posteriors.subset import Ample, Broad, Subset
 from soids.posteriors.target import Tuning
 
 __all__ = [
-    "POSTERIORS",
-    "Ample",
-    "Belief",
-    "Broad",
-    "Gaussian",
-    "Langevin",
-    "Posterior",
-    "Relaxed",
-    "SpikeSlab",
-    "Subset",
-    "Tuning",
-    "as_posterior",
-    "posterior_called",
-]
+    "POSTERIORS", "Ample", "Belief", "Broad", "Gaussian", "Langevin", "Posterior", "Relaxed",
+    "SpikeSlab", "Subset", "Tuning", "as_posterior", "posterior_called",
+]  # fmt: skip

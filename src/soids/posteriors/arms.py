@@ -1,7 +1,7 @@
 """The arms that make optimism linear: all actions, or the most promising of very many.
 
-The relaxed target may sum over any arms, as long as particles are weighted for it. Those that some
-particle holds to be nearly best do as well as a million.
+The relaxed target may sum over any arms, because weights correct for the choice. The actions that
+are nearly best under some particle are enough.
 """
 
 from typing import NamedTuple
@@ -12,15 +12,15 @@ from soids.arrays import Floats, Ints
 from soids.kernels.rewards import closeness
 from soids.posteriors.target import Target
 
-MOST = 1000  # arms of one menu
+MOST = 1000  # arms of one action set
 
 
 class Arms(NamedTuple):
-    """Actions over which the relaxed target sums, menu by menu."""
+    """Actions over which the relaxed target sums, set by set."""
 
     columns: Floats  # (d, C)
-    starts: Ints  # (B + 1,)  where each menu begins
-    indices: Ints | None  # (C,)  among all actions; None: they are all of them
+    starts: Ints  # (B + 1,)  where each set begins
+    indices: Ints | None  # (C,)  among all actions; None: all of them
 
     def of(self, rewards: Floats) -> Floats:  # (M, C)
         """The rewards of the arms among those of all actions, (M, N)."""
@@ -28,7 +28,7 @@ class Arms(NamedTuple):
 
 
 def promising(target: Target, rewards: Floats) -> Arms:
-    """The actions that come closest to the best one under some particle; all, if there are few."""
+    """The actions nearest to the best one under some particle; all, if there are few."""
     sizes = np.diff(target.starts)
     if not (sizes > MOST).any():
         return Arms(target.columns, target.starts, None)
@@ -39,6 +39,5 @@ def promising(target: Target, rewards: Floats) -> Arms:
             near = closeness(rewards, first, first + size)
             chosen = np.sort(np.argpartition(near, -MOST)[-MOST:])
         kept.append(first + chosen)
-    indices = np.concatenate(kept)
-    starts = np.cumsum([0, *map(len, kept)])
+    indices, starts = np.concatenate(kept), np.cumsum([0, *map(len, kept)])
     return Arms(np.ascontiguousarray(target.columns[:, indices]), starts, indices)

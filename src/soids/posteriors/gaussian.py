@@ -1,4 +1,4 @@
-"""The dense conjugate posterior: no sparsity, drawn directly."""
+"""The dense conjugate posterior, without sparsity, drawn directly."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -39,12 +39,12 @@ class Draws(NamedTuple):
 class Gaussian(Posterior):
     """Independent N(0, slab variance) coordinates; unknown noise is estimated.
 
-    Sparsity and radius have no effect. ``empirical`` means that the slab variance is estimated too,
-    by the likelihood of the rewards; ``support`` that all other coordinates are known to be zero.
+    Sparsity and radius have no effect. If ``empirical``, the slab variance is estimated too, by
+    maximum likelihood. Coordinates outside of ``support`` are known to be zero.
 
     With one action set the optimistic posterior is a mixture of K Gaussians (one per arm) times a
-    bounded weight, so draws are exact and independent. With several the arms are drawn in turn,
-    ``sweeps`` times.
+    bounded weight, so draws are exact and independent. With several sets, arms and parameters are
+    drawn in turn, ``sweeps`` times.
     """
 
     selects_features: ClassVar[bool] = False
@@ -57,9 +57,8 @@ class Gaussian(Posterior):
         super().__post_init__()
         as_flag(self.empirical, "empirical")
         if self.empirical and self.slab_variance is not None:
-            raise ValueError(
-                f"slab_variance must be left out to be estimated, got {self.slab_variance}"
-            )
+            given = self.slab_variance
+            raise ValueError(f"slab_variance must be left out to be estimated, got {given}")
         if self.support is not None:
             object.__setattr__(self, "support", as_support(self.support, self.dimension))
 
@@ -67,7 +66,7 @@ class Gaussian(Posterior):
         self, draws: Draws | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
     ) -> Draws:
         """Draws from the optimistic posterior."""
-        if tuning.rate == 0.0:  # then it does not matter what was on offer
+        if tuning.rate == 0.0:  # then action sets do not matter
             evidence = evidence._replace(menus=(), counts=())
         if draws is not None and len(draws.thetas) != tuning.particles:
             draws = None
@@ -84,38 +83,31 @@ class Gaussian(Posterior):
     def drawn(
         self, draws: Draws | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
     ) -> Draws:
-        """Draws of the coordinates that the evidence knows of."""
+        """Draws of all coordinates of the evidence."""
         if self.empirical:
             variance, slab_variance = empirical_bayes(evidence, *noise_level(self.noise, evidence))
         else:
             slab_variance = self.slab_variance or 10.0 * unit(self.noise, evidence) ** 2
             variance = self.noise_variance(evidence, 1.0 / slab_variance)
-        prior_precision = 1.0 / slab_variance
-        power = tuning.eta / variance
-        factor = cho_factor(
-            power * evidence.gram + prior_precision * np.eye(len(evidence.moment)), lower=True
-        )
+        power, identity = tuning.eta / variance, np.eye(len(evidence.moment))
+        factor = cho_factor(power * evidence.gram + (1.0 / slab_variance) * identity, lower=True)
         plain = power * evidence.moment - tuning.rate * evidence.total
         menus = evidence.menus if tuning.rate > 0.0 or len(evidence.menus) == 1 else ()
         tilts = tuning.rate * evidence.offered if menus else np.empty(0)
         size = tuning.particles
-        if not menus:
-            thetas = gaussians(factor, np.tile(plain, (size, 1)), rng)
-        elif len(menus) == 1:
+        if len(menus) == 1:
             pulls = tilts[0] * menus[0].actions
             solved = cho_solve(factor, (plain + pulls).T)
             arm_weights = normalised(0.5 * ((plain + pulls).T * solved).sum(axis=0))
             slopes = plain + pulls[rng.choice(len(pulls), size, p=arm_weights)]
             thetas = gaussians(factor, slopes, rng)
+        elif menus and draws is not None:
+            thetas = draws.thetas
         else:
-            thetas = (
-                draws.thetas
-                if draws is not None
-                else gaussians(factor, np.tile(plain, (size, 1)), rng)
-            )
-            for _ in range(max(tuning.sweeps, 1)):
-                slopes = plain + drawn_pulls(thetas, menus, tilts, rng)
-                thetas = gaussians(factor, slopes, rng)
+            thetas = gaussians(factor, np.tile(plain, (size, 1)), rng)
+        sweeps = max(tuning.sweeps, 1) if len(menus) > 1 else 0
+        for _ in range(sweeps):
+            thetas = gaussians(factor, plain + drawn_pulls(thetas, menus, tilts, rng), rng)
         rewards = np.hstack([np.empty((size, 0)), *(thetas @ menu.columns for menu in menus)])
         best, soft = optimism(rewards, np.cumsum([0, *(len(m.actions) for m in menus)]), tilts)
         return Draws(thetas, normalised(best - soft), variance)
@@ -132,11 +124,11 @@ class Gaussian(Posterior):
 
 
 def as_support(support: object, dimension: int) -> tuple[int, ...]:
-    """A set of features, by their columns."""
+    """A valid set of features, as columns."""
     if not isinstance(support, Iterable) or isinstance(support, str):
         raise ValueError(f"support must be a list of features, got {support!r}")
     if any(isinstance(feature, bool | np.bool_) for feature in support):
-        raise ValueError("support must list columns by number: np.flatnonzero makes it of a mask")
+        raise ValueError("support must list columns by number: use np.flatnonzero on a mask")
     columns = tuple(as_count(feature, "support", 0, dimension - 1) for feature in support)
     if not columns or len(set(columns)) < len(columns):
         raise ValueError(f"support must name each feature once, and at least one, got {columns}")
@@ -144,7 +136,7 @@ def as_support(support: object, dimension: int) -> tuple[int, ...]:
 
 
 def gaussians(factor: tuple[Floats, bool], slopes: Floats, rng: np.random.Generator) -> Floats:
-    """A draw from N(P^-1 slope, P^-1) for each row of slopes (M, d), by the factor of P."""
+    """A draw from N(P^-1 slope, P^-1) for each row of slopes (M, d), with the factor of P."""
     noise = solve_triangular(factor[0], rng.standard_normal(slopes.shape).T, lower=True, trans="T")
     draws: Floats = (cho_solve(factor, slopes.T) + noise).T
     return draws

@@ -1,4 +1,4 @@
-"""The paper's own sampler: Langevin chains on the relaxed prior, never corrected."""
+"""The paper's own sampler: Langevin chains on the relaxed prior (docs/sampler.md section 10)."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,63 +16,62 @@ from soids.posteriors.relaxed import Relaxed
 from soids.posteriors.target import Target, Tuning
 from soids.posteriors.unknowns import draw_variances
 
-BURN_IN = 40  # sweeps of chains that start with evidence
-JUMP = 2.0  # chains start again if the prior's scale changes by this factor
+BURN_IN = 40  # additional sweeps of chains that start with evidence
+JUMP = 2.0  # factor of change in the prior's scale after which chains restart
 
 
 class Chains(NamedTuple):
-    """Langevin chains, each with what it has learned on its way."""
+    """Langevin chains, each with its running values."""
 
     thetas: Floats  # (M, d)
     included: Bools  # (M, d)  drawn by their probabilities
-    inclusion: Floats  # (M, d)  those probabilities, running averages if the sampler adapts
-    smoothed: Floats  # (M, d)  their running average
+    inclusion: Floats  # (M, d)  these probabilities, running averages if the sampler adapts
+    smoothed: Floats  # (M, d)  running average of the probabilities
     shares: Floats  # (M,)  prior probability of inclusion
     variances: Floats  # (M,)  of the noise
-    spike_scale: float  # of the prior they moved under
-    rate: float  # of the optimism they moved under
+    spike_scale: float  # of the prior in the last steps
+    rate: float  # of the optimism in the last steps
 
     def noise(self) -> float:
-        """The standard deviation of the noise, as believed."""
+        """The estimated standard deviation of the noise."""
         return float(np.sqrt(self.variances.mean()))
 
     def rewards_on(self, menu: Menu) -> Floats:  # (M, K)
-        """The rewards of a menu's actions under every chain."""
-        rewards: Floats = all_rewards(self.thetas, menu.columns)
-        return rewards
+        """The rewards of an action set under every chain."""
+        return all_rewards(self.thetas, menu.columns)
 
     def particles(self) -> Particles:
-        """The chains, all equally likely."""
+        """The chains, with equal weights."""
         count = len(self.thetas)
         return Particles(self.thetas, self.included, np.full(count, 1.0 / count))
 
     def are_far_from(self, target: Target) -> bool:
-        """Whether the prior's scale jumped or optimism fell: small steps would follow too late."""
+        """Whether scale or optimism changed too much for chains to follow in small steps."""
         ratio = target.prior.values.spike_scale / self.spike_scale
         return not 1.0 / JUMP < ratio < JUMP or self.rate > JUMP * target.rate
 
 
 @dataclass(frozen=True)
 class Langevin(Posterior):
-    """The posterior of ``Relaxed`` as seen by Langevin chains, which are biased and slow to mix.
+    """The posterior of ``Relaxed`` by Langevin chains, which are biased and mix slowly.
 
-    They start from the prior and go on from round to round, neither corrected nor weighted. A step
-    is ``step`` over the largest curvature, so it never diverges; the variance in the direction of
-    that curvature comes out too large by a factor up to ``1 / (1 - step / 2)``.
+    Chains start from the prior and continue from round to round, without correction or weights. The
+    step size is ``step`` over the largest curvature, so that chains never diverge. In the direction
+    of this curvature the variance is too large by a factor of up to ``1 / (1 - step / 2)``.
 
     With ``adapts``, inclusion (and sparsity and noise, if not given) are running averages with the
-    given ``weight``, as in SGLD-SA (Deng et al. 2019; Hao et al. 2021): another distribution, even
-    for small steps. Without it, sparsity and noise are drawn given the chain, once a sweep. A
-    radius has no effect.
+    given ``weight``, as in SGLD-SA (Deng et al. 2019; Hao et al. 2021). This is another
+    distribution, even for small steps. Without ``adapts``, sparsity and noise are drawn given the
+    chain, once a sweep. A radius has no effect.
     """
 
     slab_variance: float | None = None  # ten times the noise variance, as in the paper
     spike_scale: float | None = None  # a tenth of the noise, as in the paper
     adapts: bool = False
     weight: float = 0.1  # of the present state in the running averages
-    steps: int = 25  # a sweep
+    steps: int = 25  # per sweep
     step: float = 0.5
-    preconditioned: bool = False  # each direction has steps of its own, by its own curvature
+    preconditioned: bool = False  # whether each direction has its own step, by its curvature
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -86,15 +85,13 @@ class Langevin(Posterior):
     @property
     def relaxed(self) -> Relaxed:
         """The posterior that this one approximates."""
-        return Relaxed(
-            self.dimension, self.sparsity, self.radius, self.noise, self.slab_variance,
-            self.spike_scale,
-        )  # fmt: skip
+        known = self.dimension, self.sparsity, self.radius, self.noise
+        return Relaxed(*known, self.slab_variance, self.spike_scale)
 
     def update(
         self, chains: Chains | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
     ) -> Chains:
-        """The chains, moved on under the optimistic posterior."""
+        """The chains after some sweeps under the optimistic posterior."""
         relaxed, sweeps = self.relaxed, tuning.sweeps
         relaxed.warn_of_runaway(evidence, tuning.rate)
         rate = relaxed.proper_rate(evidence, tuning.rate)
@@ -114,16 +111,14 @@ class Langevin(Posterior):
         """Chains drawn from the prior."""
         prior, d = target.prior, self.dimension
         thetas, included = prior.draw(np.full(count, np.inf), d, rng)
-        inclusion = included.astype(np.float64)
+        inclusion, scale = included.astype(np.float64), prior.values.spike_scale
         share = 0.5 if self.sparsity is None else min(self.sparsity / d, 1.0 - 0.5 / d)
         variances = draw_variances(prior.noise, np.zeros(count), 0.0, rng)
-        return Chains(
-            thetas, included, inclusion, inclusion, np.full(count, share), variances,
-            prior.values.spike_scale, target.rate,
-        )  # fmt: skip
+        averages = inclusion, inclusion, np.full(count, share)
+        return Chains(thetas, included, *averages, variances, scale, target.rate)
 
     def swept(self, chains: Chains, target: Target, pace: Pace, rng: np.random.Generator) -> Chains:
-        """The chains after some steps; what is neither given nor averaged is drawn before them."""
+        """The chains after some steps, before which sparsity and noise may be drawn."""
         values = target.prior.values
         if not self.adapts:
             chains = self.redrawn(chains, target, rng)
@@ -131,20 +126,16 @@ class Langevin(Posterior):
             target.eta, target.gram.dense(), target.moment, target.drift, target.columns,
             target.starts, target.tilts, 1.0 / values.slab_precision, values.spike_scale,
         )  # fmt: skip
-        learning = Learning(
-            self.weight if self.adapts else 1.0, self.adapts and self.sparsity is None,
-            self.adapts and self.noise is None, target.energy, float(target.rounds),
-            *target.prior.noise,
-        )  # fmt: skip
-        state = State(
-            chains.thetas, chains.inclusion, chains.smoothed, chains.shares, chains.variances
-        )
+        learned = self.adapts and self.sparsity is None, self.adapts and self.noise is None
+        weight, sums = self.weight if self.adapts else 1.0, (target.energy, float(target.rounds))
+        learning = Learning(weight, *learned, *sums, *target.prior.noise)
+        state = State(*(getattr(chains, name) for name in State._fields))
         normals = rng.standard_normal((len(chains.thetas), self.steps, self.dimension))
         moved = walk(state, slope, pace, learning, normals)._asdict()
         return chains._replace(**moved, spike_scale=values.spike_scale, rate=target.rate)
 
     def redrawn(self, chains: Chains, target: Target, rng: np.random.Generator) -> Chains:
-        """The same parameters; sparsity and noise, if not given, drawn given them."""
+        """The same parameters, with sparsity and noise, if not given, drawn given these."""
         shares, variances = chains.shares, chains.variances
         if self.sparsity is None:
             sizes = (rng.random(chains.thetas.shape) < chains.inclusion).sum(axis=1)
@@ -157,10 +148,10 @@ class Langevin(Posterior):
         return chains._replace(shares=shares, variances=variances)
 
     def pace(self, target: Target) -> Pace:
-        """How far steps go, by the curvature of the likelihood."""
+        """The size of the steps, by the curvature of the likelihood."""
         if self.preconditioned:
             curvatures, axes = np.linalg.eigh(target.gram.dense())
         else:
             curvatures, axes = np.linalg.eigvalsh(target.gram.dense())[-1:], np.empty((0, 0))
-        rows = np.ascontiguousarray(axes.T)
-        return Pace(self.step, np.maximum(curvatures, 0.0), np.ascontiguousarray(axes), rows)
+        columns, rows = np.ascontiguousarray(axes), np.ascontiguousarray(axes.T)
+        return Pace(self.step, np.maximum(curvatures, 0.0), columns, rows)

@@ -1,4 +1,4 @@
-"""Weighted particles on their way from one posterior to the next."""
+"""Weighted particles of one target, with all that reweighting them for the next target needs."""
 
 import math
 from typing import NamedTuple
@@ -14,48 +14,46 @@ from soids.particles import Particles
 from soids.posteriors.arms import Arms
 from soids.posteriors.target import Target
 
-BATCH = 0.5  # of the particles that are due to move make it worth the while
+BATCH = 0.5  # share of the particles that must be due before any is moved
 
 
 class ParticleSystem(NamedTuple):
-    """Particles with everything the next step needs."""
+    """Weighted particles, their target, and their densities under it."""
 
     target: Target
     arms: Arms
     thetas: Floats  # (M, d)
     included: Bools  # (M, d)
     variances: Floats  # (M,)  of the noise
-    rewards: Floats  # (M, N)  of every action of every menu
+    rewards: Floats  # (M, N)  of every action of every set
     log_density: Floats  # (M,)  of the relaxed target, up to a constant of the prior
     log_correction: Floats  # (M,)  true over relaxed target; at most zero if all actions are arms
     log_weights: Floats  # (M,)  with respect to the relaxed target
     log_mass: float = 0.0  # of the target over that of the prior, up to the last resampling
-    fresh: float = 1.0  # effective share, as the true target weighs, after the last sweep
+    fresh: float = 1.0  # effective share under the true target, after the last sweep
     owed: int = 0  # moves of single particles that are due
-    turn: int = 0  # whose move is next
+    turn: int = 0  # index of the particle that moves next
 
     def noise(self) -> float:
-        """The standard deviation of the noise, as believed."""
+        """The estimated standard deviation of the noise."""
         if self.target.prior.noise.known:
             return math.sqrt(self.target.prior.noise.scale)
         return float(np.sqrt(self.particles().weights @ self.variances))
 
     def rewards_on(self, menu: Menu) -> Floats:  # (M, K)
-        """The rewards of a menu's actions under every particle."""
-        if menu.columns is self.target.columns:
-            return self.rewards
-        rewards: Floats = all_rewards(self.thetas, menu.columns)
-        return rewards
+        """The rewards of an action set under every particle."""
+        same = menu.columns is self.target.columns
+        return self.rewards if same else all_rewards(self.thetas, menu.columns)
 
     def particles(self) -> Particles:
-        """The particles as the true target weighs them."""
+        """The particles with their weights under the true target."""
         log_weights = self.log_weights + self.log_correction
         if not np.isfinite(log_weights.max()):  # every support is one too large
             log_weights = self.log_weights
         return Particles(self.thetas, self.included, normalised(log_weights))
 
     def effective_size(self) -> float:
-        """How many different, equally weighted particles would be as good."""
+        """The number of different, equally weighted particles that would be as good."""
         masses: dict[bytes, float] = {}  # np.unique by rows would take longer than a budget of 5 ms
         for theta, weight in zip(self.thetas, self.particles().weights.tolist(), strict=True):
             bits = theta.tobytes()
@@ -68,24 +66,21 @@ class ParticleSystem(NamedTuple):
         return self.owed / size if self.owed >= BATCH * size else 0.0
 
     def alive(self) -> float:
-        """The effective share of the particles as the relaxed target weighs or, if that is less, as
-        the true one does, over what it was after the last moves.
+        """The effective share of the particles under the relaxed target or, if that is less, under
+        the true target, relative to the share after the last moves.
         """
-        share, true = (
-            effective_share(weights)
-            for weights in (self.log_weights, self.log_weights + self.log_correction)
-        )
+        share = effective_share(self.log_weights)
+        true = effective_share(self.log_weights + self.log_correction)
         return min(share, true / self.fresh) if true > 0.0 else 0.0
 
     def log_evidence(self) -> float:
         """Log of the prior mean of exp(-eta / (2 noise) |y - X theta|^2), tilted by the optimism.
 
-        Meaningful where radius and noise are given: else the prior itself follows the rewards. It
-        is consistent as the number of particles grows.
+        It is consistent as the number of particles grows, if radius and noise are given; else the
+        prior itself follows the rewards.
         """
-        correction = float(logsumexp(self.log_weights + self.log_correction)) - math.log(
-            len(self.thetas)
-        )
+        total = float(logsumexp(self.log_weights + self.log_correction))
+        correction = total - math.log(len(self.thetas))
         return self.log_mass + correction - self.target.prior.log_lawful(self.thetas.shape[1])
 
 
@@ -97,8 +92,8 @@ PER_PARTICLE = tuple(
 def some(particles: ParticleSystem, rows: Ints | slice) -> ParticleSystem:
     """Some of the particles, possibly several times."""
     small = {name: getattr(particles, name)[rows] for name in PER_PARTICLE if name != "rewards"}
-    all_of_them = particles.rewards
-    rewards = all_of_them[rows] if isinstance(rows, slice) else taken(all_of_them, rows)
+    every = particles.rewards
+    rewards = every[rows] if isinstance(rows, slice) else taken(every, rows)
     return particles._replace(rewards=rewards, **small)
 
 

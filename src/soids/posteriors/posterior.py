@@ -1,4 +1,4 @@
-"""What a policy needs of a posterior, and what our own share."""
+"""The contract of a posterior, which is all that policies rely on, and its sparse members."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -11,14 +11,15 @@ from soids.evidence import Evidence, Menu
 from soids.particles import Particles
 from soids.posteriors.particle_system import ParticleSystem
 from soids.posteriors.prior import Prior
-from soids.posteriors.smc import follow
-from soids.posteriors.target import Tuning
+from soids.posteriors.smc import advance, start
+from soids.posteriors.target import Target, Tuning
 
-NARROWEST = 0.05  # spread: below it, moves hardly change the sign of a value
+POSITIVE = dict.fromkeys(("noise", "slab_variance", "spike_scale"), SMALLEST)  # least values
+POSITIVE["spread"] = 0.05  # below it, moves hardly change the sign of a value
 
 
 class Belief(Protocol):
-    """What a posterior believes after some evidence."""
+    """A posterior distribution, given some evidence."""
 
     def particles(self) -> Particles: ...
 
@@ -31,7 +32,7 @@ class Belief(Protocol):
 class Posterior(ABC):
     """From evidence to beliefs. Settings that are None are learned.
 
-    What else a policy asks is an attribute of the class, so that it need not know the class.
+    What a policy must know of a posterior is an attribute of the class.
     """
 
     in_ball: ClassVar[bool] = False  # a finite radius bounds the parameter; else it has no effect
@@ -45,24 +46,24 @@ class Posterior(ABC):
     noise: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse settings that make no sense; numbers of other kinds become floats."""
+        """Check the settings; numbers of other types become floats."""
         as_count(self.dimension, "dimension")
         if self.sparsity is not None:
             as_count(self.sparsity, "sparsity", 1, self.dimension)
-        checks = dict.fromkeys(("noise", "slab_variance", "spike_scale"), SMALLEST)
-        for name, low in {"radius": None, **checks, "spread": NARROWEST}.items():
+        for name in ("radius", *POSITIVE):
             given = getattr(self, name, None)
             if given is None:
                 continue
-            number = as_radius(given) if low is None else as_number(given, name, low)
-            if not isinstance(given, int | float):  # single precision would be compiled for apart
+            is_radius = name == "radius"
+            number = as_radius(given) if is_radius else as_number(given, name, POSITIVE[name])
+            if not isinstance(given, int | float):  # for single precision, kernels would recompile
                 object.__setattr__(self, name, number)
 
     @abstractmethod
     def update(
         self, belief: Any, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
     ) -> Belief:
-        """The belief after some evidence, made from an earlier one, or from None."""
+        """The belief given some evidence, made from an earlier belief, or from None."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,13 @@ class SparsePosterior(Posterior):
 
     @abstractmethod
     def prior(self, evidence: Evidence) -> Prior:
-        """The prior, with what is not given as vague as the rewards' scale allows."""
+        """The prior; settings that are not given follow the scale of the rewards."""
 
     def update(
         self, belief: Any, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
     ) -> ParticleSystem:
-        """The particles of the optimistic posterior, moved on from those of an earlier one."""
-        return follow(belief, self.prior(evidence), evidence, tuning, rng)
+        """The particles of the optimistic posterior, made from those of an earlier one."""
+        before = None if belief is None else belief.target
+        target = Target.of(evidence, self.prior(evidence), tuning.eta, tuning.rate, before)
+        system = belief or start(target, tuning.particles, rng)
+        return advance(system, target, rng, tuning.sweeps, tuning.seconds)

@@ -15,7 +15,7 @@ from soids.posteriors.value_laws import ValueLaw
 
 
 class Prior(NamedTuple):
-    """The product of both laws, with what is known of radius and noise."""
+    """The product of both laws, and what is known of radius and noise."""
 
     log_odds: Floats  # (n,)  of growing a support of size k by one given feature; 2 R left out
     smallest: int
@@ -30,12 +30,10 @@ class Prior(NamedTuple):
         return cls(log_odds, law.smallest, law.largest, values, radius, noise)
 
     def numbers(self) -> PriorNumbers:
-        """What the moves need."""
-        values = self.values
-        return PriorNumbers(
-            self.log_odds, self.smallest, values.slab_precision, values.spike_scale,
-            values.uniform_in_ball, values.lean,
-        )  # fmt: skip
+        """The prior for the moves."""
+        law = self.values
+        settings = law.slab_precision, law.spike_scale, law.uniform_in_ball, law.lean
+        return PriorNumbers(self.log_odds, self.smallest, *settings)
 
     def log_size_law(self, dimension: int) -> Floats:  # (n + 1 - smallest,)
         """Log weight of all supports of each size, from the smallest on."""
@@ -53,12 +51,12 @@ class Prior(NamedTuple):
 
     def log_terms(self, thetas: Floats, included: Bools) -> Iterator[Floats]:
         """The terms (M,) of the log density that differ between particles or targets."""
-        if not self.values.uniform_in_ball:  # the scale of values may follow the rewards
+        if not self.values.uniform_in_ball:  # whose scale may follow the rewards
             yield np.concatenate([[0.0], np.cumsum(self.log_odds)])[sizes(included)]
         yield from self.values.log_terms(thetas, included, self.radius)
 
     def draw(self, radii: Floats, dimension: int, rng: np.random.Generator) -> tuple[Floats, Bools]:
-        """Parameters and labels (M, d), a ball for each; slabs are not cut to it."""
+        """Parameters and labels (M, d), one for each radius; slabs are not restricted to it."""
         law = normalised(self.log_size_law(dimension))
         drawn: Ints = rng.choice(self.smallest + np.arange(len(law)), len(radii), p=law)
         return self.values.draw(drawn, radii, dimension, rng)

@@ -18,9 +18,8 @@ def random_numbers(
     size, dimension = thetas.shape
     flips = rng.random((size, pace.glides * dimension))
     arms = rng.random((size, len(target.tilts)))
-    exchanges: Bools = np.ones(size, dtype=np.bool_)
-    if pace.exchanged < 1.0:
-        exchanges = np.less(rng.random(size), pace.exchanged)
+    uniforms = rng.random(size) if pace.exchanged < 1.0 else np.zeros(size)
+    exchanges: Bools = np.less(uniforms, pace.exchanged)
     exchange_normals = drawn(rng.standard_normal, exchanges, len(target.prior.log_odds))
     coins = rng.random((size, 3))
     redraws = coins[:, 1] < pace.redrawn
@@ -28,28 +27,22 @@ def random_numbers(
     leaning = np.zeros((size, active + sweep.LEANING))
     if target.prior.values.lean > 0.0:
         leaning = rng.random(leaning.shape)
+    values = drawn(rng.random, redraws, sweep.TURNING + ANGLES + 1)
+    normals = drawn(rng.standard_normal, redraws, 3, active)
+    supports = drawn(rng.random, exchanges, 2 * EXCHANGED + 2)
+    # A view of one row is contiguous, of several it is not: the sweep would be compiled twice.
+    sides, entrants = map(np.ascontiguousarray, (leaning[:, :active], leaning[:, active:]))
     return sweep.RandomNumbers(
-        coins=coins,
-        arms=arms,
-        redraws=redraws,
-        rearms=redraws & (coins[:, 2] < pace.rearmed),
-        values=drawn(rng.random, redraws, sweep.TURNING + ANGLES + 1),
-        normals=drawn(rng.standard_normal, redraws, 3, active),
-        flips=flips,
-        exchanges=exchanges,
-        supports=drawn(rng.random, exchanges, 2 * EXCHANGED + 2),
-        exchange_normals=exchange_normals,
-        # A view of one row is contiguous, of several it is not: the sweep would be compiled twice.
-        sides=np.ascontiguousarray(leaning[:, :active]),
-        entrants=np.ascontiguousarray(leaning[:, active:]),
-    )
+        coins, arms, redraws, redraws & (coins[:, 2] < pace.rearmed), values, normals, flips,
+        exchanges, supports, exchange_normals, sides, entrants,
+    )  # fmt: skip
 
 
 def drawn(draw: Callable[..., Floats], rows: Bools, *shape: int) -> Floats:  # (M, *shape)
-    """Random numbers for some rows, zeros for those that need none."""
-    count = np.count_nonzero(rows)
-    if count == len(rows):
-        return draw((count, *shape))
+    """Random numbers for some rows, zeros for the others."""
+    some = draw((np.count_nonzero(rows), *shape))
+    if len(some) == len(rows):
+        return some
     numbers = np.zeros((len(rows), *shape))
-    numbers[rows] = draw((count, *shape))
+    numbers[rows] = some
     return numbers

@@ -1,4 +1,4 @@
-"""A posterior by its name, as files and command lines have it, or as an object."""
+"""Posteriors by name, as in experiment files and on command lines, or as objects."""
 
 import tomllib
 from collections.abc import Collection
@@ -17,19 +17,14 @@ from soids.posteriors.subset import Ample, Broad, Subset
 from soids.posteriors.target import Tuning
 from soids.spelling import meant
 
-POSTERIORS: dict[str, type[Any]] = {
-    "subset": Subset,
-    "broad": Broad,
-    "ample": Ample,
-    "spike_slab": SpikeSlab,
-    "relaxed": Relaxed,
-    "gaussian": Gaussian,
-    "langevin": Langevin,
-}
+POSTERIORS: dict[str, type[Posterior]] = {
+    "subset": Subset, "broad": Broad, "ample": Ample, "spike_slab": SpikeSlab,
+    "relaxed": Relaxed, "gaussian": Gaussian, "langevin": Langevin,
+}  # fmt: skip
 
 
-def posterior_called(text: str, dimension: int, **given: Any) -> Any:
-    """The posterior of this name, with settings of its own in brackets, and what the policy knows.
+def posterior_called(text: str, dimension: int, **given: Any) -> Posterior:
+    """The posterior of this name, with its own settings in brackets and those of the policy.
 
     >>> posterior_called("spike_slab(slab_variance = 0.5)", 3, sparsity=1)
     SpikeSlab(dimension=3, sparsity=1, radius=None, noise=None, slab_variance=0.5, spread=None)
@@ -43,9 +38,9 @@ def posterior_called(text: str, dimension: int, **given: Any) -> Any:
             raise ValueError
         settings = tomllib.loads(f"all = {{{inside[:-1]}}}")["all"]
     except (ValueError, RecursionError):
-        remedy = "spike_slab(slab_variance = 0.5)"
         raise ValueError(
-            f"posterior must be as {remedy}, values as in TOML (true, 0.5), got {text!r}"
+            "posterior must be as spike_slab(slab_variance = 0.5), with values as in TOML "
+            f"(true, 0.5), got {text!r}"
         ) from None
     own = own_settings(name, given)
     for setting in settings:
@@ -59,23 +54,20 @@ def posterior_called(text: str, dimension: int, **given: Any) -> Any:
     return POSTERIORS[name](dimension, **given, **settings)
 
 
-def as_posterior(posterior: object, dimension: int, **given: Any) -> Any:
-    """The posterior that an argument asks for: the one of a name, or an object, checked.
+def as_posterior(posterior: object, dimension: int, **given: Any) -> Posterior:
+    """The posterior that an argument means: the one of this name, or a valid object.
 
-    What the policy was given goes to a posterior that a name asks for, or stands beside an object
-    that is not one of ours. One of ours has settings of its own.
+    The settings of the policy go to a posterior given by name, and beside an object that is not a
+    ``Posterior``. A ``Posterior`` has its own settings, so the policy must have none.
     """
     if isinstance(posterior, str):
         return posterior_called(posterior, dimension, **given)
-    if getattr(posterior, "dimension", dimension) != dimension:
-        theirs = getattr(posterior, "dimension", None)
-        raise ValueError(f"posterior must be for dimension {dimension}, got {theirs}")
+    if (own := getattr(posterior, "dimension", dimension)) != dimension:
+        raise ValueError(f"posterior must be for dimension {dimension}, got {own}")
     updates = callable(getattr(posterior, "update", None))
     if isinstance(posterior, type | dict) or not updates:
-        remedy = ""
-        if isinstance(posterior, dict):
-            remedy = ": write 'spike_slab(spread = 0.25)'"
-        elif isinstance(posterior, type) and updates:
+        remedy = ": write 'spike_slab(spread = 0.25)'" if isinstance(posterior, dict) else ""
+        if isinstance(posterior, type) and updates:
             remedy = f": make one, {posterior.__name__}(...)"
         raise ValueError(
             f"posterior must be an object with a method update, got {posterior!r}{remedy}"
@@ -93,7 +85,7 @@ def as_posterior(posterior: object, dimension: int, **given: Any) -> Any:
 
 @dataclass(frozen=True)
 class Foreign(Posterior):
-    """An object with a method ``update``, beside what the policy was given."""
+    """An object with a method ``update``, and the settings of the policy."""
 
     in_ball: ClassVar[bool] = True
 
@@ -102,11 +94,10 @@ class Foreign(Posterior):
     def update(
         self, belief: Any, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
     ) -> Belief:
-        updated: Belief = self.inner.update(belief, evidence, tuning, rng)
-        return updated
+        return self.inner.update(belief, evidence, tuning, rng)  # type: ignore[no-any-return]
 
 
 def own_settings(name: str, given: Collection[str]) -> list[str]:
-    """The settings that a posterior has beside what a policy gives to all of them."""
+    """The settings of a posterior that a policy does not give."""
     named = (field.name for field in fields(POSTERIORS[name]))
     return [setting for setting in named if setting not in ("dimension", *given)]

@@ -16,17 +16,17 @@ from soids.posteriors.target import Tuning
 from soids.posteriors.unknowns import Span, noise_level, unit
 from soids.posteriors.value_laws import Slab
 
-EDGE = 0.99  # optimism stays this far inside the region where the posterior is a distribution
+EDGE = 0.99  # largest optimism, relative to the region where the posterior is a distribution
 
 
 @dataclass(frozen=True)
 class Relaxed(SparsePosterior):
     """Each feature is N(0, slab variance) with probability s / d, else Laplace(spike scale).
 
-    Nothing bounds the slab, and a radius has no effect. Where the data do not see a direction,
-    optimism can outgrow the slab's tail (the runaway mode of docs/sampler.md section 8: a warning
-    says when). There, or if the noise is to be learned, it can outgrow even the spike's, and no
-    posterior exists (the rate is then lowered to where one does, with a warning).
+    Nothing bounds the slab, and a radius has no effect. In directions that no action has shown,
+    optimism can exceed the slab's tail: this is the runaway mode of docs/sampler.md section 8, and
+    gives a warning. There, or if the noise is learned, optimism can exceed even the spike's tail,
+    so that no posterior exists. The rate is then lowered, with a warning.
     """
 
     slab_variance: float | None = None  # ten times the noise variance, as in the paper
@@ -51,60 +51,48 @@ class Relaxed(SparsePosterior):
         return super().update(belief, evidence, tuning, rng)
 
     def proper_rate(self, evidence: Evidence, rate: float) -> float:
-        """The rate, lowered if it would outgrow the spike where the data do not hold it back.
+        """The rate, lowered if optimism would exceed the spike where the data do not bound it.
 
-        Data that see every direction hold it back, unless the noise is to be learned: then the
-        parameter and the noise may grow together, which costs the likelihood a logarithm only.
+        Data that show every direction bound it, unless the noise is learned: then the parameter and
+        the noise may grow together, which lowers the log likelihood only by a logarithm.
         """
-        steepest = rate * steepest_optimism(evidence)
-        _, spike_scale = self.scales(evidence)
-        held_back = self.noise is not None and sees_all(evidence)
-        if held_back or steepest * spike_scale < EDGE:
+        steepness = rate * steepest_optimism(evidence) * self.scales(evidence)[1]
+        bounded = self.noise is not None and shows_all(evidence)
+        if bounded or steepness < EDGE:
             return rate
         # Without numbers in the text, Python shows each of these warnings once.
         warnings.warn(
             "rate lowered: the relaxed posterior would be improper in a direction not yet seen, or "
-            "with noise to be learned (tell it, or take a smaller spike_scale or 'subset')",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return EDGE / (steepest * spike_scale) * rate
+            "with noise to be learned (give the noise, a smaller spike_scale, or take 'subset')",
+            RuntimeWarning, stacklevel=2,
+        )  # fmt: skip
+        return EDGE / steepness * rate
 
     def warn_of_runaway(self, evidence: Evidence, rate: float) -> None:
-        """Say so when an unseen slab coordinate gains more by optimism than its inclusion costs."""
+        """Warn if optimism gains more in an unseen slab coordinate than its inclusion costs."""
         if rate == 0.0 or evidence.rounds == 0 or evidence.rounds > self.dimension:
             return
-        if self.optimistic_nats(evidence, rate) > math.log(self.dimension / (self.sparsity or 1)):
+        squares = max(float((menu.actions**2).mean()) for menu in evidence.menus)
+        gain = 0.5 * (rate * evidence.rounds) ** 2 * self.scales(evidence)[0] * squares
+        if gain > math.log(self.dimension / (self.sparsity or 1)):
             warnings.warn(
                 "the relaxed posterior has a runaway mode: features not yet seen gain more by "
                 "optimism than inclusion costs (docs/sampler.md); posterior='subset' has none",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-
-    def optimistic_nats(self, evidence: Evidence, rate: float) -> float:
-        """What optimism adds to the log mass of a slab coordinate that the data do not see."""
-        variance, _ = self.scales(evidence)
-        squares = max(float((menu.actions**2).mean()) for menu in evidence.menus)
-        return 0.5 * (rate * evidence.rounds) ** 2 * variance * squares
+                RuntimeWarning, stacklevel=2,
+            )  # fmt: skip
 
 
 def steepest_optimism(evidence: Evidence) -> float:
     """The largest slope along a coordinate of the summed gaps between best and played."""
     if not evidence.menus:
         return 0.0
-    highest = sum(
-        n * menu.actions.max(axis=0)
-        for n, menu in zip(evidence.offered, evidence.menus, strict=True)
-    )
-    lowest = sum(
-        n * menu.actions.min(axis=0)
-        for n, menu in zip(evidence.offered, evidence.menus, strict=True)
-    )
+    offered = list(zip(evidence.offered, evidence.menus, strict=True))
+    highest = sum(n * menu.actions.max(axis=0) for n, menu in offered)
+    lowest = sum(n * menu.actions.min(axis=0) for n, menu in offered)
     return float(max((highest - evidence.total).max(), (evidence.total - lowest).max()))
 
 
-def sees_all(evidence: Evidence) -> bool:
-    """Whether the data see every direction."""
+def shows_all(evidence: Evidence) -> bool:
+    """Whether the actions played span all directions."""
     eigenvalues = np.linalg.eigvalsh(evidence.gram)
     return bool(eigenvalues[0] > 1e-9 * eigenvalues[-1] > 0.0)

@@ -1,8 +1,8 @@
 """Laws of the number of features that matter; all supports of one size are equally likely.
 
-A law gives the log prior odds of one given feature more, ``log P(S + j) / P(S)``. The law of values
-changes the density by a factor ``growth(k)`` from k - 1 values to k. The factor is multiplied in
-before the logarithm is taken, which rounds once.
+A law gives the log prior odds of one given feature more, ``log P(S + j) / P(S)``. From k - 1 values
+to k, the law of values changes the density by a factor ``growth(k)``. It is multiplied in before
+the logarithm, so that rounding happens once.
 """
 
 import math
@@ -15,10 +15,7 @@ import numpy as np
 
 from soids.arrays import Floats, Ints
 
-# Supports that are too large are visited by the moves this much more rarely than the prior says:
-# often enough to pass through, seldom enough to waste few particles there.
-LOG_VISITS = math.log(0.1)
-
+LOG_VISITS = math.log(0.1)  # log of the factor by which too large supports are made rarer
 Growth = Callable[[Ints], Floats]
 
 
@@ -53,9 +50,8 @@ class RatioLaw(SizeLaw):
 
 @dataclass(frozen=True)
 class IndependentLaw(SizeLaw):
-    """Each feature matters with probability s / d, or with an unknown one.
-
-    An unknown probability is uniform on (0, 1); integrated out, it leaves the beta-binomial law.
+    """Each feature matters with probability s / d, or with one that is uniform on (0, 1) if s is
+    None: the beta-binomial law.
     """
 
     sparsity: int | None

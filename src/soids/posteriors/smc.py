@@ -1,11 +1,11 @@
-"""Sequential Monte Carlo: particles carried from round to round, exactly weighted.
+"""Sequential Monte Carlo: particles carried from round to round (docs/sampler.md section 7).
 
-The moves leave invariant a *relaxed* target, in which the best reward is replaced by a log-sum-exp
-and supports may be one larger than allowed; a particle's share in the true target is a weight on
-top of it, at most one if all actions are arms. When evidence or learning rate change, particles are
-weighted by the ratio of the two targets. Once too few of them matter they are resampled, and all
-are moved; in between they are moved in turn. If a batch of rewards leaves too few effective
-particles, the sampler restarts from the prior (docs/sampler.md section 7).
+The moves leave a *relaxed* target invariant, in which a log-sum-exp replaces the best reward and
+supports may be one larger than allowed. A second weight, at most one if all actions are arms, leads
+from the relaxed to the true target. When the evidence or the learning rate changes, particles are
+weighted by the ratio of the two targets. If too few effective particles remain, they are resampled
+and all move; otherwise some move in turn. If a batch of rewards leaves too few effective particles,
+the sampler restarts from the prior.
 """
 
 import math
@@ -15,55 +15,52 @@ import numpy as np
 from scipy.special import logsumexp
 
 from soids.arrays import Bools, Floats
-from soids.evidence import Evidence, Menu
+from soids.evidence import Menu
 from soids.gram import Gram
 from soids.kernels.density import fits, optimism
 from soids.kernels.moves import relabel, sweep
+from soids.kernels.moves.sweep import Pace
 from soids.kernels.rewards import all_rewards, best_rewards
 from soids.kernels.weights import effective_share, normalised, sizes
 from soids.posteriors.arms import promising
 from soids.posteriors.particle_system import BATCH, PER_PARTICLE, ParticleSystem, copied, some
-from soids.posteriors.prior import Prior
 from soids.posteriors.randomness import random_numbers
-from soids.posteriors.target import Target, Tuning
+from soids.posteriors.target import Target
 from soids.posteriors.unknowns import draw_radii, draw_variances
 
 ALIVE = 0.5  # resample and move when the effective size falls under this share of the particles
-ABRUPT = 0.1  # a step that leaves fewer alive is taken in several
-SURPRISE = 0.03  # a step that leaves fewer alive calls for a restart
-LONG = 60  # steps to one target: from the prior it is not as far
-# Of the particles this share is due to move at any target, so that none is stuck for ever; less
-# where all that is new is less than one reward in so many.
-UPKEEP = 0.05
-SETTLED = 200
-# A learned radius may grow out of its old range. Weights know nothing of the new room, so particles
-# are due to move, and if so much of the range is new, the sampler restarts.
-GROWTH = 5.0  # moves of a particle that become due while the whole range moves up
-OUTGROWN = 0.5
-REDRAWN = 20  # times at most, what the prior draws outside of a ball
-WARM_UP = 50  # sweeps that bring it in if need be
-PROBE = 4  # particles moved first where time is short, to see how long they take
+ABRUPT = 0.1  # a step that leaves a smaller share is split into several steps
+SURPRISE = 0.03  # a step that leaves a smaller share leads to a restart
+LONG = 60  # steps towards one target after which the sampler restarts
+UPKEEP = 0.05  # share of the particles that are due to move at each target, so that none is stuck
+SETTLED = 200  # rewards after which one reward more makes fewer particles due
+# Only moves reach the new part of the range of a learned radius.
+GROWTH = 5.0  # moves of a particle that become due while the whole range becomes new
+OUTGROWN = 0.5  # if a larger share of the range is new, the sampler restarts
+REDRAWN = 20  # maximum number of times that draws of the prior outside the ball are replaced
+WARM_UP = 50  # sweeps without evidence if some draws are still outside
+PROBE = 4  # particles moved first under a budget, to measure the time
 
 
 def start(target: Target, particles: int, rng: np.random.Generator) -> ParticleSystem:
-    """Particles from the prior alone, in the shape of a target whose evidence is yet to come."""
+    """Particles of the prior, for a target without evidence."""
     prior, dimension = target.prior, len(target.moment)
+    zeros, tilts = np.zeros(dimension), np.zeros_like(target.tilts)
     nothing = target._replace(
-        gram=Gram.empty(dimension), moment=np.zeros(dimension), energy=0.0, rounds=0.0,
-        drift=np.zeros(dimension), tilts=np.zeros_like(target.tilts),
-    )  # fmt: skip
+        gram=Gram.empty(dimension), moment=zeros, energy=0.0, rounds=0.0, drift=zeros, tilts=tilts
+    )
     variances = draw_variances(prior.noise, np.zeros(particles), 0.0, rng)
     radii = np.full(particles, prior.radius.high)
     if prior.values.uniform_in_ball:
         radii *= (prior.radius.low / prior.radius.high) ** rng.random(particles)
         return placed(nothing, *prior.draw(radii, dimension, rng), variances)
     thetas, included = prior.draw(radii, dimension, rng)
-    outside = np.abs(thetas).sum(axis=1) > radii
     for _ in range(REDRAWN):
+        outside = np.abs(thetas).sum(axis=1) > radii
         if not outside.any():
             break
         thetas[outside], included[outside] = prior.draw(radii[outside], dimension, rng)
-        outside = np.abs(thetas).sum(axis=1) > radii
+    outside = np.abs(thetas).sum(axis=1) > radii
     thetas[outside], included[outside] = 0.0, False
     system = placed(nothing, thetas, included, variances)
     return moved(system, rng, WARM_UP) if outside.any() else system
@@ -78,17 +75,15 @@ def placed(target: Target, thetas: Floats, included: Bools, variances: Floats) -
 
 
 def evaluated(system: ParticleSystem) -> ParticleSystem:
-    """The same particles and weights, with the densities that their target has there."""
+    """The same particles and weights, with their densities under their target."""
     target, prior, thetas = system.target, system.target.prior, system.thetas
     included, variances = system.included, system.variances
     squares, drifts = fits(thetas, target.gram.ready(thetas), target.moment, target.drift)
     soft, log_correction = optimism_of(system)
     log_density = soft - drifts - 0.5 * target.eta * (target.energy + squares) / variances
     if not prior.noise.known:
-        shape, scale = prior.noise
-        log_density -= (0.5 * target.eta * target.rounds + shape + 1.0) * np.log(
-            variances
-        ) + scale / variances
+        shape = 0.5 * target.eta * target.rounds + prior.noise.shape + 1.0
+        log_density -= shape * np.log(variances) + prior.noise.scale / variances
     for term in prior.log_terms(thetas, included):
         log_density += term
     return system._replace(log_density=log_density, log_correction=log_correction)
@@ -115,13 +110,11 @@ def aimed(system: ParticleSystem, target: Target) -> ParticleSystem:
 
 
 def rewards_on_all(system: ParticleSystem, menus: tuple[Menu, ...]) -> Floats:  # (M, N)
-    """The rewards of the actions of some action sets, side by side; most may be known."""
-    target = system.target
+    """The rewards of the actions of some sets, side by side; those of the target are not new."""
+    target, blocks = system.target, [np.empty((len(system.thetas), 0))]
     known = {id(menu): first for menu, first in zip(target.menus, target.starts, strict=False)}
-    blocks = [np.empty((len(system.thetas), 0))]
     for menu in menus:
-        first = known.get(id(menu))
-        if first is None:
+        if (first := known.get(id(menu))) is None:
             blocks.append(all_rewards(system.thetas, menu.columns))
         else:
             blocks.append(system.rewards[:, first : first + len(menu.actions)])
@@ -129,14 +122,14 @@ def rewards_on_all(system: ParticleSystem, menus: tuple[Menu, ...]) -> Floats:  
 
 
 def weighted(system: ParticleSystem, ahead: ParticleSystem) -> ParticleSystem:
-    """The same particles, reweighted from one target to the one ahead."""
+    """The same particles, reweighted from one target to the next."""
     ahead = evaluated(ahead)
-    gained = ahead.log_density - np.maximum(system.log_density, -1e300)  # the dead stay dead
+    gained = ahead.log_density - np.maximum(system.log_density, -1e300)  # zero weights stay zero
     return ahead._replace(log_weights=system.log_weights + gained)
 
 
 def resampled(system: ParticleSystem, rng: np.random.Generator) -> ParticleSystem:
-    """Equally weighted particles, each kept in proportion to its weight (systematic resampling)."""
+    """Equally weighted particles, kept in proportion to their weights (systematic resampling)."""
     size = len(system.thetas)
     ladder = (rng.random() + np.arange(size)) / size
     kept = np.minimum(np.searchsorted(np.cumsum(normalised(system.log_weights)), ladder), size - 1)
@@ -147,14 +140,11 @@ def resampled(system: ParticleSystem, rng: np.random.Generator) -> ParticleSyste
 
 
 def moved(
-    system: ParticleSystem,
-    rng: np.random.Generator,
-    sweeps: int = 1,
-    pace: sweep.Pace = sweep.CLOUD,
+    system: ParticleSystem, rng: np.random.Generator, sweeps: int = 1, pace: Pace = sweep.CLOUD
 ) -> ParticleSystem:
-    """The particles after some sweeps of moves that leave their target invariant.
+    """The particles after some sweeps, which leave their target invariant.
 
-    The pace says how moves share a sweep (``relaxed`` has but one).
+    The pace says how moves share a sweep (it has no effect on ``relaxed``).
     """
     target, arms = system.target, system.arms
     rewards = arms.of(system.rewards)
@@ -166,7 +156,7 @@ def moved(
 
 
 def swept(
-    system: ParticleSystem, rewards: Floats, rng: np.random.Generator, pace: sweep.Pace
+    system: ParticleSystem, rewards: Floats, rng: np.random.Generator, pace: Pace
 ) -> tuple[ParticleSystem, Floats]:
     """Parameters and noise after one sweep, and the rewards of the arms."""
     target, prior, arms = system.target, system.target.prior, system.arms
@@ -174,12 +164,9 @@ def swept(
     radii = draw_radii(prior.radius, system.thetas, rng)
     powers = target.eta / system.variances
     if prior.values.spike_scale > 0.0:
-        labels = relabel.LabelNumbers(
-            coordinates=rng.random((size, dimension)),
-            arms=rng.random((size, len(target.tilts))),
-            normals=rng.standard_normal((size, dimension)),
-            rearms=rng.random((size, 2)),
-        )
+        coordinates, uniforms = rng.random((size, dimension)), rng.random((size, len(target.tilts)))
+        normals, rearms = rng.standard_normal((size, dimension)), rng.random((size, 2))
+        labels = relabel.LabelNumbers(coordinates, uniforms, rearms, normals)
         arrays = target.arrays(target.gram.all_rows(), arms.columns, arms.starts)
         thetas, included, rewards = relabel.sweep(
             system.thetas, system.included, rewards, powers, arrays, labels
@@ -194,15 +181,15 @@ def swept(
     variances = system.variances
     if not prior.noise.known:
         squares, _ = fits(thetas, target.gram.ready(thetas), target.moment, target.drift)
-        misfits = target.eta * (target.energy + squares)
-        variances = draw_variances(prior.noise, misfits, target.eta * target.rounds, rng)
+        misfits, rounds = target.eta * (target.energy + squares), target.eta * target.rounds
+        variances = draw_variances(prior.noise, misfits, rounds, rng)
     return system._replace(thetas=thetas, included=included, variances=variances), rewards
 
 
 def moved_for(system: ParticleSystem, rng: np.random.Generator, seconds: float) -> ParticleSystem:
-    """The particles after the moves that are due, or a few and as many as there is time for."""
+    """The particles after the moves that are due, or as many of these as there is time for."""
     size, began, done = len(system.thetas), time.perf_counter(), 0
-    is_ours = False  # its arrays, for what came in may be held by others
+    owns_arrays = False  # others may hold the arrays of the argument
     while system.owed > 0:
         count = system.owed
         if seconds < math.inf:
@@ -215,7 +202,7 @@ def moved_for(system: ParticleSystem, rng: np.random.Generator, seconds: float) 
             system = moved(system, rng, count // size)
         else:
             count = min(count, size - system.turn)
-            system, is_ours = system if is_ours else copied(system), True
+            system, owns_arrays = system if owns_arrays else copied(system), True
             move_part(system, slice(system.turn, system.turn + count), rng)
         system = system._replace(owed=system.owed - count, turn=(system.turn + count) % size)
         done += count
@@ -226,38 +213,21 @@ def moved_for(system: ParticleSystem, rng: np.random.Generator, seconds: float) 
 
 
 def move_part(system: ParticleSystem, rows: slice, rng: np.random.Generator) -> None:
-    """Make one sweep over some particles in arrays that nobody else holds."""
+    """Write one sweep of some particles to arrays that nobody else holds."""
     part = moved(some(system, rows), rng)
     for name in PER_PARTICLE:
         getattr(system, name)[rows] = getattr(part, name)
 
 
-def follow(
-    system: ParticleSystem | None,
-    prior: Prior,
-    evidence: Evidence,
-    tuning: Tuning,
-    rng: np.random.Generator,
-) -> ParticleSystem:
-    """The particles for new evidence, from those of earlier evidence or from the prior."""
-    before = None if system is None else system.target
-    target = Target.of(evidence, prior, tuning.eta, tuning.rate, before)
-    system = system or start(target, tuning.particles, rng)
-    return advance(system, target, rng, tuning.sweeps, tuning.seconds)
-
-
 def advance(
-    system: ParticleSystem,
-    target: Target,
-    rng: np.random.Generator,
-    sweeps: int,
+    system: ParticleSystem, target: Target, rng: np.random.Generator, sweeps: int,
     seconds: float = math.inf,
-) -> ParticleSystem:
-    """The particles for a new target, which knows at least the evidence of the old one.
+) -> ParticleSystem:  # fmt: skip
+    """The particles for a new target, whose evidence includes that of the old one.
 
-    Moves take little longer than the given seconds; what is not done is owed, and done later.
+    Moves take little longer than the given seconds; the others are owed, and made later.
     """
-    # One reward more is seldom worth a restart, which takes long with thousands of features.
+    # A single reward leads to no restart, which takes long with thousands of features.
     may_start, steps = target.rounds > system.target.rounds + 1 > 1 and seconds == math.inf, 0
     if target.prior.radius.beyond(system.target.prior.radius) > OUTGROWN:
         system = start(target, len(system.thetas), rng)
@@ -274,7 +244,7 @@ def advance(
             ahead = halfway(system, target)
         owed = sweeps * len(ahead.thetas)
         if ahead.target is not target or ahead.alive() < ALIVE:
-            # On the way in any case, or the steps would shrink to nothing.
+            # Between two targets in any case, or the steps would become smaller and smaller.
             if ahead.arms.indices is not None:
                 ahead = weighted(ahead, ahead._replace(arms=promising(ahead.target, ahead.rewards)))
             ahead = resampled(ahead, rng)._replace(turn=0)
@@ -289,15 +259,15 @@ def advance(
 
 
 def upkeep(system: ParticleSystem, target: Target) -> int:
-    """How many particles are due to move at the next target, whatever their weights say."""
-    news = max(1.0, target.rounds - system.target.rounds)
-    share = UPKEEP * min(1.0, SETTLED * news / max(1.0, target.rounds))
+    """The number of particles that are due to move at the next target, whatever their weights."""
+    new = max(1.0, target.rounds - system.target.rounds)
+    share = UPKEEP * min(1.0, SETTLED * new / max(1.0, target.rounds))
     share += GROWTH * target.prior.radius.beyond(system.target.prior.radius)
-    return math.ceil(share * len(system.thetas) - 1e-9)  # what rounding adds is no particle
+    return math.ceil(share * len(system.thetas) - 1e-9)  # 1e-9: rounding
 
 
 def halfway(system: ParticleSystem, target: Target) -> ParticleSystem:
-    """The particles for a target on the way: half of them stay alive, if any step allows."""
+    """The particles for a target in between, which leaves half of them alive if any step does."""
     share = 0.5
     while True:
         ahead = aimed(system, system.target.towards(target, share))

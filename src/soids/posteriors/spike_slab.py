@@ -17,18 +17,19 @@ from soids.posteriors.value_laws import Slab
 class SpikeSlab(SparsePosterior):
     """Each feature matters with probability s / d, with value N(0, slab variance).
 
-    The product of these is restricted to the l1 ball. ``radius=math.inf`` lifts the restriction, at
-    the price of a runaway mode (docs/sampler.md section 8). If the sparsity is given, no support is
-    larger than ten times that and fifty: such are next to impossible, and need much memory. With a
-    ``spread``, all values are about as large: N(R / s, (spread * R / s)**2), or its mirror image,
-    in place of the slab, as s values of that size just fill the ball. Sparsity and radius are then
-    more than bounds: they say how large a value is. A spread is at least 0.05.
+    The product of these laws is restricted to the l1 ball. ``radius=math.inf`` lifts the
+    restriction, but then there is a runaway mode (docs/sampler.md section 8). If the sparsity s is
+    given, no support is larger than 50 + 10 s; larger ones are very improbable and need memory.
+
+    With a ``spread``, which is at least 0.05, all values have about the same size: the slab is
+    N(R / s, (spread * R / s)**2), or its mirror image, since s values of size R / s fill the ball.
+    Sparsity and radius are then more than bounds, because they say how large a value is.
     """
 
     in_ball: ClassVar[bool] = True
 
-    slab_variance: float | None = None  # or ten times the noise variance, as in the paper
-    spread: float | None = None  # standard deviation of similar values, over their size
+    slab_variance: float | None = None  # default: ten times the noise variance, as in the paper
+    spread: float | None = None  # standard deviation of the values, over their size
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -49,20 +50,15 @@ class SpikeSlab(SparsePosterior):
     @property
     def sizes(self) -> IndependentLaw:
         """The law of sizes."""
-        largest = self.dimension
-        if self.sparsity is not None:
-            largest = min(largest, 50 + 10 * self.sparsity)
-        return IndependentLaw(self.dimension, largest, self.sparsity)
-
-    def _slab(self, evidence: Evidence) -> Slab:
-        """The law of values."""
-        if self.spread is None or self.radius is None or self.sparsity is None:
-            return Slab(1.0 / (self.slab_variance or 10.0 * unit(self.noise, evidence) ** 2))
-        centre = self.radius / self.sparsity
-        return Slab(1.0 / (self.spread * centre) ** 2, centre=centre)
+        d, s = self.dimension, self.sparsity
+        return IndependentLaw(d, d if s is None else min(d, 50 + 10 * s), s)
 
     def prior(self, evidence: Evidence) -> Prior:
-        # Not knowing the radius, take the largest: the slab keeps parameters small by itself.
+        if self.spread is None or self.radius is None or self.sparsity is None:
+            slab = Slab(1.0 / (self.slab_variance or 10.0 * unit(self.noise, evidence) ** 2))
+        else:
+            centre = self.radius / self.sparsity
+            slab = Slab(1.0 / (self.spread * centre) ** 2, centre=centre)
+        # If the radius is unknown, the largest is taken: the slab itself keeps parameters small.
         high = ball(self.radius, evidence).high
-        noise = noise_level(self.noise, evidence)
-        return Prior.of(self.sizes, self._slab(evidence), Span(high, high), noise)
+        return Prior.of(self.sizes, slab, Span(high, high), noise_level(self.noise, evidence))

@@ -1,4 +1,4 @@
-"""A random support, and a uniform point of its l1 ball: the theory's prior, and two others."""
+"""A random support and a uniform point of its l1 ball: the prior of the theory, and two others."""
 
 import math
 from abc import abstractmethod
@@ -20,7 +20,7 @@ from soids.posteriors.value_laws import UniformInBall
 class InBall(SparsePosterior):
     """Supports drawn by their size, parameters uniform on the l1 ball.
 
-    What is not given is learned: a sparsity up to half the dimension, a radius, a noise level.
+    Sparsity (up to half the dimension), radius and noise are learned if they are not given.
     """
 
     in_ball: ClassVar[bool] = True
@@ -34,10 +34,7 @@ class InBall(SparsePosterior):
 
     @property
     def sizes(self) -> RatioLaw:
-        """The law of sizes.
-
-        The moves may visit one size more, where a state has weight zero: a hard cap traps them.
-        """
+        """The law of sizes, with one size more, of weight zero, as a hard cap would trap moves."""
         largest = self.sparsity or max(1, self.dimension // 2)
         sizes = np.arange(1.0, min(largest + 1, self.dimension) + 1)
         return RatioLaw(self.dimension, largest, self._ratios(sizes))
@@ -63,9 +60,8 @@ class Subset(InBall):
 class Broad(InBall):
     """Supports of size k with odds ``1 / (k (k + 1) C(d, k))``: few features, or many small ones.
 
-    Beyond the first few, one feature more costs a factor near one, where ``Subset`` asks a half
-    each time: many small effects are believed in sooner. Supports are larger, and moves slower,
-    while little is known.
+    After the first few, each feature more has a factor near one, and a half in ``Subset``. So many
+    small effects are found with fewer rewards, but early supports are larger and moves slower.
     """
 
     def _ratios(self, sizes: Floats) -> Floats:
@@ -76,10 +72,9 @@ class Broad(InBall):
 class Ample(InBall):
     """Supports of size k with odds ``2**k / C(d, k)``: about as many features matter as given.
 
-    ``Subset`` reads the sparsity as a bound and asks a half for each feature more, so it believes
-    for long in few strong ones. Who knows how many there are loses less at first. If the sparsity
-    is not given, sizes up to a tenth of the dimension have the same odds, and each feature beyond
-    asks a quarter.
+    ``Subset`` reads the sparsity as a bound and prefers few strong features for long; if the number
+    of features is known, early regret is smaller here. If the sparsity is not given, sizes up to a
+    tenth of the dimension have the same odds, and each feature beyond has a factor of a quarter.
     """
 
     def _ratios(self, sizes: Floats) -> Floats:

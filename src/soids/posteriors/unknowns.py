@@ -1,7 +1,4 @@
-"""Radius and noise: what is known of them, and draws of them given a parameter.
-
-The mathematics is in docs/sampler.md section 2.
-"""
+"""Radius and noise: what is known of them, and draws of them (docs/sampler.md section 2)."""
 
 import math
 from typing import NamedTuple
@@ -27,9 +24,8 @@ class Span(NamedTuple):
         """The share of the values that exceed all of an earlier span; zero if known."""
         if self.known:
             return 0.0
-        return min(
-            1.0, max(0.0, math.log(self.high / earlier.high) / math.log(self.high / self.low))
-        )
+        share = math.log(self.high / earlier.high) / math.log(self.high / self.low)
+        return min(1.0, max(0.0, share))
 
 
 class Noise(NamedTuple):
@@ -44,10 +40,10 @@ class Noise(NamedTuple):
 
 
 def ball(radius: float | None, evidence: Evidence) -> Span:
-    """A known radius, or one that the l2 norm suggested by the rewards allows, with some room.
+    """A known radius, or a span around the l2 norm that the rewards suggest.
 
-    In the smallest ball parameters of one or two features have that norm, in the mean square: in
-    smaller ones, many small features would be too likely.
+    In the smallest ball, parameters of one or two features have that norm in the mean square. In
+    smaller balls, many small features would be too likely.
     """
     if radius is not None:
         return Span(float(radius), float(radius))
@@ -64,24 +60,22 @@ def noise_level(noise: float | None, evidence: Evidence) -> Noise:
 
 
 def unit(noise: float | None, evidence: Evidence) -> float:
-    """The unit of the paper's slab variance (10) and spike (0.1): the noise, or a guess."""
+    """The unit of slab and spike, which are 10 and 0.1 in the paper: the noise, or a guess."""
     return noise if noise is not None else 0.2 * evidence.scale()
 
 
 def log_mass_of_balls(radius: Span, thetas: Floats) -> Floats:  # (M,)
-    """Log prior density of parameters under all balls that hold them, their radius integrated out.
-
-    The integral of ``R**(-k - 1)`` over these radii; factors that depend on the support alone are
-    left out.
+    """Log prior density of parameters with the radius integrated out, up to a constant of the
+    support: the integral of ``R**(-k - 1)`` over the balls that hold them.
     """
     sizes, least = sizes_and_least_radii(radius, thetas)
-    with np.errstate(divide="ignore"):  # no ball holds a parameter outside of the largest one
+    with np.errstate(divide="ignore"):  # a parameter outside of the largest ball has density zero
         log_mass: Floats = np.log1p(-((least / radius.high) ** sizes)) - sizes * np.log(least)
     return log_mass
 
 
 def draw_radii(radius: Span, thetas: Floats, rng: np.random.Generator) -> Floats:  # (M,)
-    """Radii given parameters: density ``R**(-k - 1)`` over the balls that hold each."""
+    """Radii given parameters, of density ``R**(-k - 1)`` over the balls that hold each."""
     if radius.known:
         return np.full(len(thetas), radius.high)
     sizes, least = sizes_and_least_radii(radius, thetas)
@@ -99,7 +93,7 @@ def sizes_and_least_radii(radius: Span, thetas: Floats) -> tuple[Ints, Floats]: 
 def draw_variances(
     noise: Noise, misfits: Floats, rounds: float, rng: np.random.Generator
 ) -> Floats:  # (M,)
-    """Noise variances given the (powered) residual sums of squares: conjugate inverse gamma."""
+    """Noise variances given eta times the residual sums of squares: conjugate inverse gamma."""
     shape, scale = noise
     if noise.known:
         return np.full(len(misfits), scale)

@@ -18,17 +18,17 @@ from soids.posteriors.unknowns import Span, log_mass_of_balls
 
 @dataclass(frozen=True)
 class ValueLaw(ABC):
-    """The law of the values; the moves know its settings, ``lean`` and ``uniform_in_ball``."""
+    """The law of the values; moves read its settings, ``lean`` and ``uniform_in_ball``."""
 
     uniform_in_ball: ClassVar[bool] = False  # whether k values have the density's factor (2 R)**-k
 
     slab_precision: float = 0.0  # 1 / rho_1; zero if there is no slab
     spike_scale: float = 0.0  # rho_0; zero if the other features are exactly zero
-    centre: float = 0.0  # half of the slab lies about it, half about its negative
+    centre: float = 0.0  # mean of one half of the slab; the other half has its negative
 
     @property
     def lean(self) -> float:
-        """By how much the two halves of the slab raise and lower the slope of a log density."""
+        """By how much the two halves of the slab raise or lower the slope of a log density."""
         return self.centre * self.slab_precision
 
     @property
@@ -48,7 +48,7 @@ class ValueLaw(ABC):
     def draw(
         self, sizes: Ints, radii: Floats, dimension: int, rng: np.random.Generator
     ) -> tuple[Floats, Bools]:
-        """Parameters and labels (M, d) of given sizes; a ball may cut the parameters later."""
+        """Parameters and labels (M, d) of given sizes, not yet restricted to a ball."""
 
 
 class UniformInBall(ValueLaw):
@@ -68,7 +68,7 @@ class UniformInBall(ValueLaw):
     ) -> tuple[Floats, Bools]:
         thetas = np.zeros((len(radii), dimension))
         for m, size in enumerate(sizes):
-            # k + 1 exponentials over their sum are uniform on the simplex; the last is the slack.
+            # k + 1 exponentials over their sum are uniform on the simplex; the last is the rest.
             spacings = rng.standard_exponential(size + 1)
             signs = rng.choice([-1.0, 1.0], size)
             support = rng.choice(dimension, size, replace=False)
@@ -77,15 +77,11 @@ class UniformInBall(ValueLaw):
 
 
 class Slab(ValueLaw):
-    """Gaussian, about zero or half about each of two opposite values; the other features are zero,
-    or Laplace.
-    """
+    """Gaussian, with mean zero or two opposite means; the other features are zero, or Laplace."""
 
     @property
     def log_scale(self) -> float:
-        """All but ``-slab_precision * x**2 / 2`` and the log of the sum of ``exp(lean * x)`` and
-        its inverse, over the spike's peak.
-        """
+        """The constants of the slab's log density, over the spike's peak."""
         scale = 0.5 * math.log(self.slab_precision / (2.0 * math.pi))
         if self.centre > 0.0:
             scale -= math.log(2.0) + 0.5 * self.slab_precision * self.centre**2
@@ -97,8 +93,8 @@ class Slab(ValueLaw):
         if self.centre > 0.0:
             yield twins(slab, self.lean)
         if self.spike_scale > 0.0:
-            spread = np.abs(np.where(included, 0.0, thetas)).sum(axis=1)
-            yield -(spread / self.spike_scale + thetas.shape[1] * np.log(self.spike_scale))
+            length = np.abs(np.where(included, 0.0, thetas)).sum(axis=1)
+            yield -(length / self.spike_scale + thetas.shape[1] * np.log(self.spike_scale))
         yield np.where(np.abs(thetas).sum(axis=1) > radius.high, -np.inf, 0.0)
 
     def draw(

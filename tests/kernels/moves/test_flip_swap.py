@@ -30,7 +30,7 @@ from p_values import assert_plausible, two_sided
 from soids.evidence import Menu
 from soids.gram import Gram
 from soids.kernels.gram_rows import whole
-from soids.kernels.moves import flip, lean, swap, sweep
+from soids.kernels.moves import candidates, flip, swap, sweep
 from soids.kernels.rewards import write_rewards
 from soids.kernels.truncated_normal import log_mass
 from soids.posteriors import smc
@@ -290,7 +290,7 @@ def kernel_calls():
         swap.bump_bound: (1.3, 0.7, 2.0),
         flip.flip: (one, prior, field, table, True, rng.random(6)),
         swap.swap: (one, 0.2, field, rng.random(4)),
-        lean.draw_leans: (theta, np.flatnonzero(theta), 0.2, rng.random(6)),
+        candidates.draw_leans: (theta, np.flatnonzero(theta), 0.2, rng.random(6)),
         flip.fields: (theta, 1.5, gram, field),
         write_rewards: (theta, stage.columns, np.zeros(9)),
     }

@@ -23,7 +23,7 @@ from move_scenes import (
 from p_values import assert_plausible, of_zero_means
 from soids.kernels.cholesky import eliminate, is_pinned
 from soids.kernels.gram_rows import whole
-from soids.kernels.moves import candidates, exchange, lean, rearm
+from soids.kernels.moves import candidates, exchange, rearm
 from soids.kernels.moves.glide import glide
 from soids.kernels.moves.target import ActionSet
 
@@ -324,8 +324,8 @@ def kernel_calls():
         rearm.stay_inside: (theta, *factored(theta, gram), normals[:3], 1.4, own),
         rearm.reflect: (theta, *whitened(theta, gram, slopes), 9.0),
         exchange.exchange: (one, done, uniforms, SIDES, normals),
-        lean.draw_lean: (done._replace(lean=0.5), 2, 0.4),
-        candidates.weigh_candidates: (done._replace(lean=0.5), 3, np.empty(6)),
+        candidates.draw_lean: (done._replace(lean=0.5), 2, 0.4),
+        candidates.weigh: (done._replace(lean=0.5), 3, np.empty(6)),
     }
 
 

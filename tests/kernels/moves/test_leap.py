@@ -23,7 +23,7 @@ from soids.kernels.cholesky import Precision, eliminate, precision_factor
 from soids.kernels.gram_rows import whole
 from soids.kernels.moves import candidates
 from soids.kernels.moves import leap as leaping
-from soids.kernels.moves.lean import draw_leans
+from soids.kernels.moves.candidates import draw_leans
 from soids.kernels.moves.rearm import weigh_arms
 from soids.kernels.moves.target import ActionSet, Particle
 
@@ -169,7 +169,7 @@ def kernel_calls():
     return {
         leaping.leap: (one, law, arms, slopes, slopes, leans, 0.5, own),
         leaping.cut_off: (law, slopes, 0.5, law.scores.copy()),
-        candidates.mark_candidates: (done, 3, np.empty(6)),
+        candidates.mark: (done, 3, np.empty(6)),
         candidates.log_weight: (done, 2, -0.5),
         leaping.log_sum: (slopes,),
     }

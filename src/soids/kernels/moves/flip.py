@@ -1,4 +1,4 @@
-"""Flips of one coordinate given all others (docs/sampler.md section 4, Flip).
+"""Flip: one coordinate, zero or not, given all others (docs/sampler.md section 4).
 
 P_jj   precision   scalar  of coordinate j: power * gram + slab precision
 g      slope       scalar  h_j - p sum of G_ji theta_i over i != j
@@ -16,10 +16,8 @@ from numba import njit
 from soids.kernels.gram_rows import meet
 from soids.kernels.truncated_normal import invert_twin_mass, least_log_mass, log_twin_mass
 
-REDRAWN = 0.25  # of the flips that keep a feature: enough where the data pin no values
-# A uniform above RARE can only change a coordinate whose log odds exceed log(RARE): no logarithm is
-# needed to see that.
-RARE = 0.05
+REDRAWN = 0.25  # share of the flips that keep a feature and redraw its value
+RARE = 0.05  # a larger uniform changes only coordinates with log odds above log(RARE)
 LOG_RARE = math.log(RARE)
 
 
@@ -27,11 +25,10 @@ LOG_RARE = math.log(RARE)
 def share_inside(log_odds, inside, eager):
     """The probability that a coordinate is not zero after a flip, given the log odds of its bump.
 
-    By Gibbs it does not depend on whether the coordinate was zero before. An eager one changes as
-    often as Metropolis allows.
+    It is that of a Gibbs step, or, if eager, of a Metropolis step, given whether it is inside now.
     """
     if not eager:
-        return 1.0 / (1.0 + math.exp(min(-log_odds, 700.0)))  # what plain Python can hold
+        return 1.0 / (1.0 + math.exp(min(-log_odds, 700.0)))  # plain Python overflows at 710
     if inside:
         return 1.0 - math.exp(-max(log_odds, 0.0))
     return math.exp(min(log_odds, 0.0))
@@ -39,7 +36,7 @@ def share_inside(log_odds, inside, eager):
 
 @njit(cache=True)
 def fields(theta, power, gram, slopes):
-    """The gradient of the log density at theta, prior left out; slopes are those at zero."""
+    """The gradient of the log density at theta, without the prior, from the slopes at zero."""
     field, slots, rows = slopes.copy(), gram.slots, gram.rows
     for j in range(theta.size):
         if theta[j] != 0.0:
@@ -51,18 +48,17 @@ def fields(theta, power, gram, slopes):
 
 @njit(cache=True)
 def flip(particle, prior, field, half_logs, eager, uniforms):
-    """Decide by its conditional, an atom and one or two cut Gaussians, whether each coordinate is
-    zero.
+    """Decide for each coordinate, by its conditional law, whether it is zero.
 
-    What enters is drawn from the Gaussians, and so is a share of what stays. Of each bump on the
-    whole line, ``half_logs`` (d,) bounds the log of the width.
+    The law is an atom and one or two cut Gaussians. A value that enters is drawn from the
+    Gaussians, and so is a share of the values that stay. ``half_logs`` (d,) bounds the log of the
+    width of each bump on the whole line.
     """
     theta, radius, volume = particle.theta, particle.radius, particle.log_volume
     power, gram, slab_precision = particle.precision
     log_odds, lean = prior.log_odds, prior.lean
     d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
-    length = np.abs(theta).sum()
-    size = np.count_nonzero(theta)
+    length, size = np.abs(theta).sum(), np.count_nonzero(theta)
     for j in range(d):
         old = theta[j]
         rest = size - (old != 0.0)
@@ -71,12 +67,9 @@ def flip(particle, prior, field, half_logs, eager, uniforms):
         slack = radius - (length - abs(old))
         if slack <= 0.0:
             continue
-        precision = power * diagonal[j]
-        slope = field[j] + precision * old
-        precision += slab_precision
-        u = uniforms[j]
-        odds = log_odds[rest] - volume
-        share = 1.0
+        precision = power * diagonal[j] + slab_precision
+        slope = field[j] + power * diagonal[j] * old
+        u, odds, share = uniforms[j], log_odds[rest] - volume, 1.0
         if rest >= prior.smallest:
             if old == 0.0 and precision > 0.0:
                 steepest = abs(slope) + lean
@@ -85,7 +78,7 @@ def flip(particle, prior, field, half_logs, eager, uniforms):
                     continue
                 if squeeze < math.log(u + 1e-300):
                     continue
-            # Of the bump on its own side; of nothing if it is zero.
+            # For the bump on its own side; if it is zero, minus infinity.
             least = odds + least_log_mass(slope + math.copysign(lean, old), precision, old)
             if REDRAWN <= u < 1.0 - RARE and least > -LOG_RARE:
                 continue
@@ -97,7 +90,7 @@ def flip(particle, prior, field, half_logs, eager, uniforms):
                 new, _ = invert_twin_mass(slope, lean, precision, -slack, slack, u / share)
         elif u < REDRAWN * share:
             new, _ = invert_twin_mass(slope, lean, precision, -slack, slack, u / (REDRAWN * share))
-        elif u < share:  # it stays, and mostly keeps its value: other moves draw pinned values
+        elif u < share:  # it stays and keeps its value: other moves draw pinned values
             continue
         if new != old:
             step = power * (new - old)

@@ -1,12 +1,12 @@
-"""Flips of one coordinate while the other active ones answer (docs/sampler.md section 4, Glide).
+"""Glide: a flip of one coordinate to which the other active ones adapt (docs/sampler.md section 4).
 
-j        j, old        scalar  the coordinate and its value y
-O        active        (n,)    the other active features (and j, if it is active)
--B       way           (n,)    how the others answer to a unit of y
-P_jj - P_jO B          precision    scalar
-h_j - B' h_O           slope        scalar
-I        low, high     scalar  interval that holds the ball's part of the line
-omega    odds          scalar  log odds of the bump over the atom
+j, y           j, old     scalar  the coordinate and its value
+O              active     (n,)    the other active features (and j, if it is active)
+-B             way        (n,)    how much each of the others changes for a unit of y
+P_jj - P_jO B  precision  scalar  of y
+h_j - B' h_O   slope      scalar  at zero
+I              low, high  scalar  interval that holds the ball's part of the line
+omega          odds       scalar  log odds of the bump over the atom
 """
 
 import math
@@ -14,38 +14,26 @@ import math
 import numpy as np
 from numba import njit
 
+from soids.kernels import cholesky, truncated_normal
 from soids.kernels.categorical import total
-from soids.kernels.cholesky import (
-    PINNED,
-    drop,
-    is_pinned,
-    join,
-    surely_pinned,
-    write_marginals,
-)
+from soids.kernels.cholesky import PINNED
 from soids.kernels.moves.flip import LOG_RARE, RARE, share_inside
-from soids.kernels.truncated_normal import (
-    HALF_LOG_2PI,
-    invert_twin_mass,
-    least_log_mass,
-    log_twin_mass,
-)
 
-FREE = 25  # other active features beside which every coordinate glides; beside more, some do
+FREE = 25  # number of other active features up to which every coordinate glides
 
 
 @njit(cache=True)
 def note(active, inverse, centre, n, means, variances, places):
-    """Write mean and variance of the n active values, and the place of each feature among them."""
-    write_marginals(inverse, centre, n, means, variances)
+    """Write means and variances of the n active values, and the place of each feature."""
+    cholesky.write_marginals(inverse, centre, n, means, variances)
     for a in range(n):
         places[active[a]] = a
 
 
 @njit(cache=True)
 def answer(way, inverse, shadow, n, j, own, precision):
-    """Write how the n active values answer to a unit of feature ``j``, which is one of them if
-    ``own`` is not negative, its place.
+    """Write how the n active values change for a unit of feature ``j``, whose place among them is
+    ``own`` (negative if it is not active).
     """
     way[:n] = 0.0
     if own < 0:
@@ -63,8 +51,7 @@ def answer(way, inverse, shadow, n, j, own, precision):
 def bounds(theta, way, active, n, old, radius):
     """An interval that holds all ``y`` with ``|y| + sum |others + (y - old) * way| <= radius``.
 
-    The norm is convex, so it lies above its tangents at zero; and few others change their sign
-    between there and the rim.
+    The norm is convex, so it lies above its two tangents at zero, which end the interval.
     """
     length, rise = -abs(old), 0.0
     for a in range(n):
@@ -79,28 +66,28 @@ def bounds(theta, way, active, n, old, radius):
 
 @njit(cache=True)
 def glide(particle, done, prior, eager, uniforms):
-    """Flip every coordinate in turn, once or several times, while the other active ones answer, so
+    """Flip every coordinate in turn, once or several times, while the other active ones adapt, so
     that the fit is kept.
 
-    Along the line ``others - way * value`` the conditional is again an atom and one Gaussian or
-    two. What would leave the ball stays as it is. ``done`` has eliminated the active features, and
-    follows their changes at a cost of their number times d. The more others there are, the fewer
-    coordinates try: a try never changes how many others there are, so the law is kept.
+    Along this line the conditional law is again an atom and one Gaussian or two. A step that would
+    leave the ball is refused. ``done`` has eliminated the active features; each change of them
+    updates it, at a cost of their number times d. Beside many others only some coordinates try,
+    which keeps the law, as a try does not change the number of others.
     """
     theta, precision_matrix = particle.theta, particle.precision
     radius, volume, log_odds = particle.radius, particle.log_volume, prior.log_odds
     n, lean = np.count_nonzero(theta), done.lean
-    # Taken out of their record once: every access to it counts references, which takes time.
+    # Read from the record once: every access to it counts references, which takes time.
     active, inverse, shadow, centre = done.active, done.inverse, done.shadow, done.centre
     precisions, slopes, diagonal, leans = done.precisions, done.slopes, done.diagonal, done.leans
     way, means, variances = np.empty((3, log_odds.size))
     places = np.empty(theta.size, dtype=np.int64)
     note(active, inverse, centre, n, means, variances, places)
-    # Any q bounds a bump's width, -log p <= q / p - 1 - log q: without that logarithm one sees that
-    # odds are too low. It is best near the usual precision p, and better above it than below.
+    # Any q > 0 bounds a bump's width, -log p <= q / p - 1 - log q. So low odds are seen without a
+    # logarithm. A good q is near the usual precision p, or above it.
     usual = 0.5 * total(precisions) / theta.size + 1e-300
     bumps = math.log(2.0) if lean > 0.0 else 0.0
-    wide = 1.0 + math.log(usual) + 2.0 * (volume - HALF_LOG_2PI - bumps)
+    wide = 1.0 + math.log(usual) + 2.0 * (volume - truncated_normal.HALF_LOG_2PI - bumps)
     j = -1
     for u in uniforms:
         j = j + 1 if j + 1 < theta.size else 0
@@ -111,9 +98,9 @@ def glide(particle, done, prior, eager, uniforms):
             if u >= 1.0:
                 continue
         if old == 0.0:
-            precision, slope = precisions[j], slopes[j]
             if n == log_odds.size:
                 continue
+            precision, slope = precisions[j], slopes[j]
             steepest, asked = abs(slope) + lean, LOG_RARE if u > RARE else math.log(u + 1e-300)
             if steepest * steepest + usual < (wide + 2.0 * (asked - log_odds[n])) * precision:
                 continue
@@ -123,35 +110,39 @@ def glide(particle, done, prior, eager, uniforms):
             own = places[j]
             precision = 1.0 / variances[own]
             slope = precision * means[own] - leans[j]
-        # A feature that the others all but replace may neither enter nor leave this way.
+        # A feature that the others nearly replace may neither enter nor leave this way.
         if precision <= PINNED * diagonal[j]:
             continue
         prior_odds = log_odds[rest] - volume
         if own >= 0:
-            # If the ball holds zero it holds the way from there to here, and its mass is enough.
-            least = prior_odds + least_log_mass(slope + leans[j], precision, old)
+            # A ball that holds zero holds the way from there to here, which has mass enough.
+            mass = truncated_normal.least_log_mass(slope + leans[j], precision, old)
+            least = prior_odds + mass
             if u < 1.0 - RARE and least > -LOG_RARE:
                 continue
             if least > 0.0 and u < 1.0 - math.exp(-least):
                 continue
-        odds = prior_odds + log_twin_mass(slope, lean, precision, -math.inf, math.inf)
+        whole = truncated_normal.log_twin_mass(slope, lean, precision, -math.inf, math.inf)
+        odds = prior_odds + whole
         if own < 0 and odds < math.log(u + 1e-300):
             continue
         answer(way, inverse, shadow, n, j, own, precision)
         low, high = -math.inf, math.inf
         if odds > 0.0 and radius < math.inf:
             low, high = bounds(theta, way, active, n, old, radius)
-            low, high = min(low, old), max(high, old)  # on the rim, rounding may shut it out
+            low, high = min(low, old), max(high, old)  # on the rim, rounding may exclude it
             if not low < high:
                 continue
-            odds = prior_odds + log_twin_mass(slope, lean, precision, low, high)
+            cut = truncated_normal.log_twin_mass(slope, lean, precision, low, high)
+            odds = prior_odds + cut
         share = share_inside(odds, old != 0.0, eager) if rest >= prior.smallest else 1.0
         enters = u < share
         if enters == (old != 0.0):
             continue  # it stays; values are drawn anew by other moves, all at once
         new, side = 0.0, 0.0
         if enters:
-            new, side = invert_twin_mass(slope, lean, precision, low, high, u / share)
+            drawn = truncated_normal.invert_twin_mass(slope, lean, precision, low, high, u / share)
+            new, side = drawn
         length = abs(new) - abs(old)
         for a in range(n):
             length += abs(theta[active[a]] + (new - old) * way[a])
@@ -159,11 +150,11 @@ def glide(particle, done, prior, eager, uniforms):
             continue
         theta[j] = new
         if enters:
-            join(done, n, j, side, precision_matrix)
+            cholesky.join(done, n, j, side, precision_matrix)
             note(active, inverse, centre, n + 1, means, variances, places)
-            sure = surely_pinned(active, diagonal, n + 1, variances)
-            if not (sure or is_pinned(theta, precision_matrix)):
-                drop(done, n + 1, n)
+            sure = cholesky.surely_pinned(active, diagonal, n + 1, variances)
+            if not (sure or cholesky.is_pinned(theta, precision_matrix)):
+                cholesky.drop(done, n + 1, n)
                 note(active, inverse, centre, n, means, variances, places)
                 theta[j] = 0.0
                 continue
@@ -173,6 +164,6 @@ def glide(particle, done, prior, eager, uniforms):
         if enters:
             n += 1
         else:
-            drop(done, n, own)
+            cholesky.drop(done, n, own)
             n -= 1
             note(active, inverse, centre, n, means, variances, places)

@@ -1,15 +1,15 @@
-"""Unadjusted Langevin steps on the relaxed posterior, with running inclusion probabilities.
+"""Unadjusted Langevin steps on the relaxed posterior (docs/sampler.md section 10).
 
-Notation
-    theta      (d,)  one chain's parameter
-    inclusion  (d,)  running probability that each coordinate belongs to the slab
-    smoothed   (d,)  running average of that, by which slab and spike share the prior's pull
-    share            prior probability of the slab
-    fitted     (d,)  gram times theta
+rho        inclusion  (d,)    running probability that each coordinate belongs to the slab
+bar rho    smoothed   (d,)    running average of it, which divides the prior between slab and spike
+beta       share      scalar  prior probability of the slab
+G theta    fitted     (d,)    gram times the parameter
+g          gradient   (d,)    of the log density
+c          pace.step  scalar  step size times the curvature
+omega      weight     scalar  of the present state in the running values
 
-Each step moves the running values by ``weight`` towards what the chain shows at that moment. With
-weight 1 the prior's pull is the gradient of its log density; with less it is that of a prior whose
-labels lag behind (SGLD-SA, Deng et al. 2019).
+With weight 1, ``g`` is the gradient of the log density. With less, the prior's labels are averages
+over earlier states (SGLD-SA, Deng et al. 2019).
 """
 
 import math
@@ -23,7 +23,7 @@ from soids.kernels.threads import by_rows
 
 
 class State(NamedTuple):
-    """State, a row each, and what they learn on their way."""
+    """Chains, a row each, with their running values."""
 
     thetas: Floats  # (M, d)
     inclusion: Floats  # (M, d)
@@ -33,21 +33,21 @@ class State(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """What the gradient of the log density needs, the same for all chains."""
+    """The numbers in the gradient of the log density, the same for all chains."""
 
     eta: float
     gram: Floats  # (d, d)
     moment: Floats  # (d,)
     drift: Floats  # (d,)
-    columns: Floats  # (d, N)  the actions of all menus, feature by feature
-    starts: Ints  # (B + 1,)  where each menu begins
-    tilts: Floats  # (B,)  how strongly the best reward of each menu is favoured
+    columns: Floats  # (d, N)  the actions of all sets, feature by feature
+    starts: Ints  # (B + 1,)  where each set begins
+    tilts: Floats  # (B,)  how strongly the best reward of each set is favoured
     slab_variance: float
     spike_scale: float
 
 
 class Pace(NamedTuple):
-    """How far a step goes."""
+    """The size of a step."""
 
     step: float  # over the curvature: below 2 it is stable
     curvatures: Floats  # (d,)  eigenvalues of the gram, or (1,) the largest
@@ -56,7 +56,7 @@ class Pace(NamedTuple):
 
 
 class Learning(NamedTuple):
-    """What the running values follow."""
+    """How the running values change."""
 
     weight: float
     learns_share: bool
@@ -69,7 +69,7 @@ class Learning(NamedTuple):
 
 @njit(cache=True)
 def combine(weights, rows, total):
-    """Write the weighted sum of rows, four at a time: memory bounds the speed."""
+    """Write the weighted sum of rows, four at a time, as memory bounds the speed."""
     total[:] = 0.0
     fours = weights.size - weights.size % 4
     for j in range(0, fours, 4):
@@ -93,7 +93,7 @@ def slab_probability(x, share, slab_variance, spike_scale):
 
 @njit(cache=True)
 def learn(theta, fitted, inclusion, smoothed, share, variance, slope, learning):
-    """Move the running values; the new share and noise variance are returned."""
+    """Move the running values; returns the new share and noise variance."""
     d, weight = theta.size, learning.weight
     for j in range(d):
         now = slab_probability(theta[j], share, slope.slab_variance, slope.spike_scale)
@@ -148,7 +148,7 @@ def move(theta, gradient, power, floor, pace, normals):
 
 
 def walk(state: State, slope: Slope, pace: Pace, learning: Learning, normals) -> State:
-    """The chains after a step for each normal (M, steps, d)."""
+    """The chains after some steps, with one normal (M, steps, d) for each."""
     state = State(*(each.copy() for each in state))
     cost = normals.shape[1] * slope.gram.size
     by_rows(walk_rows, cost, len(normals), state, slope, pace, learning, normals)
@@ -158,24 +158,20 @@ def walk(state: State, slope: Slope, pace: Pace, learning: Learning, normals) ->
 @njit(cache=True, nogil=True)
 def walk_rows(start, stop, state, slope, pace, learning, normals):
     """Move some chains."""
-    thetas, inclusion, smoothed, shares, variances = state
-    d = thetas.shape[1]
-    floor = 1.0 / min(slope.spike_scale**2, slope.slab_variance)  # steps resolve the prior, too
-    fitted, gradient = np.empty(d), np.empty(d)
-    scores = np.empty(slope.columns.shape[1])
+    thetas, inclusions, averages, shares, variances = state
+    d, steps = thetas.shape[1], normals.shape[1]
+    floor = 1.0 / min(slope.spike_scale**2, slope.slab_variance)  # the prior's own curvature
+    fitted, gradient, scores = np.empty(d), np.empty(d), np.empty(slope.columns.shape[1])
     for m in range(start, stop):
-        theta, share, variance = thetas[m], shares[m], variances[m]
-        combine(theta, slope.gram, fitted)
-        # Once before the first step: prior, share or noise may have changed since the last.
-        share, variance = learn(
-            theta, fitted, inclusion[m], smoothed[m], share, variance, slope, learning
-        )
-        for k in range(normals.shape[1]):
-            power = slope.eta / variance
-            climb(theta, fitted, smoothed[m], power, slope, scores, gradient)
-            move(theta, gradient, power, floor, pace, normals[m, k])
+        theta, inclusion, smoothed = thetas[m], inclusions[m], averages[m]
+        share, variance = shares[m], variances[m]
+        for k in range(steps + 1):
+            if k > 0:  # not before the first step: prior, share or noise may have changed
+                power = slope.eta / variance
+                climb(theta, fitted, smoothed, power, slope, scores, gradient)
+                move(theta, gradient, power, floor, pace, normals[m, k - 1])
             combine(theta, slope.gram, fitted)
             share, variance = learn(
-                theta, fitted, inclusion[m], smoothed[m], share, variance, slope, learning
+                theta, fitted, inclusion, smoothed, share, variance, slope, learning
             )
         shares[m], variances[m] = share, variance

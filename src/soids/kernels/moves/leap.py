@@ -1,15 +1,11 @@
-"""Two features, the arm and all values exchanged at once (docs/sampler.md section 4, Leap).
+"""Leap: two features, the arm and all values exchanged at once (docs/sampler.md section 4).
 
-Another pair of features may explain all rewards and want another arm. Given the arm, or one feature
-of the two, nothing leads there; and where the true parameter lies on the surface of the ball, a
-draw that ignores the ball hardly ever falls inside.
-
-    o_1, o_2   former, second                 scalar  features taken out
-    f_1, f_2   blind, partner                 scalar  features put back
-    p b        moment                         (d,)    slopes of the plain posterior at zero
-    sigma      signs of the plain mean        (n,)
-    L^-1 sigma rise                           (n,)    direction in which sigma' theta grows
-    log W(S)   log_sum(scores), and factors   scalar
+o_1, o_2    former, second                scalar  features taken out
+f_1, f_2    blind, partner                scalar  features put back
+p b         moment                        (d,)    slopes of the plain posterior at zero
+sigma       signs of the plain mean       (n,)
+L^-1 sigma  rise                          (n,)    direction in which sigma' theta grows
+log W(S)    log_sum(scores), and factors  scalar
 """
 
 import math
@@ -19,22 +15,9 @@ import numpy as np
 from numba import njit
 
 from soids.arrays import Floats
+from soids.kernels import cholesky
 from soids.kernels.categorical import NEGLIGIBLE, draw_index, highest, pick, total, write_shares
-from soids.kernels.cholesky import (
-    drop,
-    eliminate,
-    join,
-    precision_factor,
-    solve_back,
-    solve_forward,
-)
-from soids.kernels.moves.candidates import (
-    is_replaced,
-    log_weight,
-    mark_candidates,
-    weigh_candidates,
-)
-from soids.kernels.moves.lean import draw_lean
+from soids.kernels.moves import candidates
 from soids.kernels.moves.rearm import weigh_arms
 from soids.kernels.truncated_normal import HALF_LOG_2PI, invert_mass, log_mass
 
@@ -53,50 +36,47 @@ class LeapNumbers(NamedTuple):
 def leap(particle, law, arms, slopes, moment, leans, lean, numbers):
     """Exchange two features, the arm of one action set and all values; returns the arm, or -1.
 
-    One feature is drawn uniformly, its partner beside it and the rest from the plain posterior.
-    Then all arms decide, with the values integrated out over a half space that holds the ball, and
-    values inside the ball are taken. A single active feature is drawn as a partner is. The law is
-    that of the present values, by ``weigh_arms``; slopes leave the pull of this set's arm out.
+    One feature is drawn uniformly, and its partner, given the others, from the plain posterior. A
+    single active feature is drawn like a partner. The leap is accepted by the weights of all arms,
+    with the values integrated out over a half space that holds the ball, and if the new values lie
+    in the ball. The law is that of the present values; the slopes leave out this set's pull.
     """
     theta, precision, radius = particle.theta, particle.precision, particle.radius
     active, uniforms, sides = law.active, numbers.uniforms, numbers.sides
-    n = active.size
-    done = eliminate(theta, n, precision, moment, leans, lean)
-    masses = np.empty(theta.size)
+    n, masses = active.size, np.empty(theta.size)
+    done = cholesky.eliminate(theta, n, precision, moment, leans, lean)
     place = min(int(uniforms[0] * n), n - 1)
     former, second = -1, done.active[place]
-    second_lean = drop(done, n, place)
+    second_lean = cholesky.drop(done, n, place)
     blind, blind_lean = -1, lean if sides[0] < 0.5 else -lean
     if n > 1:
         place = min(int(uniforms[1] * (n - 1)), n - 2)
         former = done.active[place]
-        former_lean = drop(done, n - 1, place)
-        mark_candidates(done, n - 2, masses)
+        former_lean = cholesky.drop(done, n - 1, place)
+        candidates.mark(done, n - 2, masses)
         if masses[former] == 0.0:  # there would be no way back
             return -1
         blind = pick(masses, uniforms[2])
-        join(done, n - 2, former, former_lean, precision)
-    if is_replaced(done, second):
+        cholesky.join(done, n - 2, former, former_lean, precision)
+    if candidates.is_replaced(done, second):
         return -1
-    gained = log_weight(done, second, second_lean) - weigh_candidates(done, n - 1, masses)
+    gained = candidates.log_weight(done, second, second_lean)
+    gained -= candidates.weigh(done, n - 1, masses)
     if n > 1:
-        drop(done, n - 1, n - 2)
-        join(done, n - 2, blind, blind_lean, precision)
-    all_masses = weigh_candidates(done, n - 1, masses)
+        cholesky.drop(done, n - 1, n - 2)
+        cholesky.join(done, n - 2, blind, blind_lean, precision)
+    all_masses = candidates.weigh(done, n - 1, masses)
     if all_masses == -math.inf:  # the data pin no other feature beside those
         return -1
     partner = pick(masses, uniforms[3])
     if (blind == former and partner == second) or (blind == second and partner == former):
         return -1
-    partner_lean = draw_lean(done, partner, sides[1])
-    gained += all_masses - log_weight(done, partner, partner_lean)
-    new_leans = done.leans
-    new_leans[partner] = partner_lean
-    # Sorted, as the present support is: what depends on a support must not depend on its order.
-    entered = done.active.copy()
-    entered[n - 1] = partner
-    entered.sort()
-    new_factor, pinned = precision_factor(entered, precision)
+    partner_lean = candidates.draw_lean(done, partner, sides[1])
+    gained += all_masses - candidates.log_weight(done, partner, partner_lean)
+    new_leans, entered = done.leans, done.active.copy()
+    new_leans[partner], entered[n - 1] = partner_lean, partner
+    entered.sort()  # as the present support is: results must not depend on the order
+    new_factor, pinned = cholesky.precision_factor(entered, precision)
     if not pinned:
         return -1
     for a in range(n):
@@ -110,13 +90,13 @@ def leap(particle, law, arms, slopes, moment, leans, lean, numbers):
     if not gained >= 0.0 and not uniforms[4] < math.exp(gained):
         return -1
     arm = draw_index(new.scores, uniforms[5])
-    values = new.whitened[:, arm] + numbers.normals[:n]
-    if radius < math.inf:  # the length is drawn anew, below the face
-        spread, length = (rise * rise).sum(), (rise * values).sum()
-        middle = (rise * new.whitened[:, arm]).sum()
+    centre = new.whitened[:, arm]
+    values = centre + numbers.normals[:n]
+    if radius < math.inf:  # the length is redrawn, below the face
+        spread, length, middle = (rise * rise).sum(), (rise * values).sum(), (rise * centre).sum()
         drawn = middle + invert_mass(0.0, 1.0 / spread, -math.inf, radius - middle, uniforms[6])
         values += rise * ((drawn - length) / spread)
-    solve_back(new_factor, n, values)
+    cholesky.solve_back(new_factor, n, values)
     if np.abs(values).sum() > radius:
         return -1
     theta[:] = 0.0
@@ -129,20 +109,18 @@ def leap(particle, law, arms, slopes, moment, leans, lean, numbers):
 def cut_off(law, moment, radius, scores):
     """Add to each arm's score the log of its mass on this side of one face of the ball.
 
-    The face is the one that has the signs of the plain posterior's mean; arms that no longer count
-    get minus infinity. Returns the whitened direction (n,) in which the length grows that the face
-    bounds.
+    The face has the signs of the plain posterior's mean; arms of negligible weight get minus
+    infinity. Returns the whitened direction (n,) in which the length that the face bounds grows.
     """
-    factor, whitened = law.factor, law.whitened
-    n, mean = law.active.size, moment[law.active]
-    solve_forward(factor, n, mean)
-    solve_back(factor, n, mean)
+    factor, whitened, n, mean = law.factor, law.whitened, law.active.size, moment[law.active]
+    cholesky.solve_forward(factor, n, mean)
+    cholesky.solve_back(factor, n, mean)
     rise = np.where(mean < 0.0, -1.0, 1.0)
-    solve_forward(factor, n, rise)
+    cholesky.solve_forward(factor, n, rise)
     spread, best = (rise * rise).sum(), -math.inf
     whole = HALF_LOG_2PI + 0.5 * math.log(spread)
     for k in range(scores.size):
-        if scores[k] < best + NEGLIGIBLE:  # what is cut off only makes it less
+        if scores[k] < best + NEGLIGIBLE:  # the log of the mass is negative
             scores[k] = -math.inf
             continue
         room = radius
@@ -155,7 +133,7 @@ def cut_off(law, moment, radius, scores):
 
 @njit(cache=True)
 def log_sum(scores):
-    """The log of the sum of their exponentials."""
+    """The log of the sum of the exponentials of some scores."""
     shares, top = np.empty(scores.size), highest(scores)
     write_shares(scores, 1.0, top, shares)
     return top + math.log(total(shares))

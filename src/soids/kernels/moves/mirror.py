@@ -1,9 +1,12 @@
-"""The mirror image of all active values, in a Gaussian that the l1 ball cuts off.
+"""Mirror: all active values reflected in a Gaussian cut to the ball (docs/sampler.md section 4).
 
-Where the truth lies on the rim of the ball and optimism pulls outwards, the values are pressed
-against a face of the ball: most fresh draws fall outside, and so does the plain reflection about
-the centre. Their length, and where they lie among values of that length, are independent of each
-other as long as no sign changes; each of the two has a mirror image of its own.
+sigma       signs      (n,)    of the values
+mu          centre     (n,)    mean of the values without the ball
+v           way        (n,)    P_SS^-1 sigma, how the values change with their length
+c           length     scalar  l1 norm of the values
+sigma' mu   middle     scalar  mean of the length, without the ball
+sigma' v    spread     scalar  its variance
+F(c)        1 - above  scalar  share of the mass below the length, on [0, R]
 """
 
 import math
@@ -14,21 +17,20 @@ from numba import njit
 from soids.kernels.cholesky import solve_back
 from soids.kernels.truncated_normal import invert_mass, log_mass
 
-SURE = 1e-12  # a smaller share of the mass is not told from none or all once it is inverted
+SURE = 1e-12  # smallest share of the mass that can be inverted in spite of rounding
 
 
 @njit(cache=True)
 def mirror(values, centre, factor, radius):
     """Reflect the values (n,), or keep them if any would change its sign.
 
-    They are Gaussian about the centre (n,), with the Cholesky factor (n, n) of their precision, cut
-    to the ball. The length trades places with the one that has as much mass above it as this one
-    below; the rest is reflected about its mean. To do it twice is to do nothing, and both keep the
-    density: so the move does. In tails too far out for rounding the values are kept.
+    The factor (n, n) is that of their precision. As long as no sign changes, the length and the
+    rest are independent. The length's image has as much mass above as the length has below; the
+    rest is reflected about its mean. Each map keeps the density and is its own inverse. In tails
+    too far out for rounding the values are kept.
     """
-    n = values.size
-    signs, way = np.sign(values), np.empty(n)  # the way: how the values answer to a longer length
-    length, middle, spread = 0.0, 0.0, 0.0
+    n, length, middle, spread = values.size, 0.0, 0.0, 0.0
+    signs, way = np.sign(values), np.empty(n)
     for a in range(n):
         length += abs(values[a])
         middle += signs[a] * centre[a]
@@ -40,12 +42,11 @@ def mirror(values, centre, factor, radius):
     if n == 0 or length >= radius:
         return
     solve_back(factor, n, way)
-    # Seen from the present length: masses of nearly equal size would drown it where noise is tiny.
+    # Relative to the present length, or rounding would be too large where the noise is tiny.
     slope, precision = (middle - length) / spread, 1.0 / spread
     room = radius - length
-    above = math.exp(
-        log_mass(slope, precision, 0.0, room) - log_mass(slope, precision, -length, room)
-    )
+    whole = log_mass(slope, precision, -length, room)
+    above = math.exp(log_mass(slope, precision, 0.0, room) - whole)
     if not SURE < above < 1.0 - SURE:
         return
     image = length + invert_mass(slope, precision, -length, room, above)

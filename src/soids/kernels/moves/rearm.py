@@ -1,4 +1,4 @@
-"""Arm and values together, or values alone (docs/sampler.md section 4, Arms and rearm).
+"""Rearm: arm and values redrawn together; redraw: values alone (docs/sampler.md section 4).
 
 h_k         slopes, and tilt times action k  (d,)    of the log density at zero, under arm k
 L           factor                           (n, n)  L L' = P_SS
@@ -18,8 +18,8 @@ from soids.kernels.categorical import draw_index
 from soids.kernels.cholesky import solve_back, subtract
 from soids.kernels.moves.mirror import mirror
 
-ANGLES = 7  # tried on an ellipse, at most
-MIRRORED = 0.75  # probability: copies of a particle part, and most errors cancel nevertheless
+ANGLES = 7  # on the ellipse, at most
+MIRRORED = 0.75  # probability of a mirror image: below one, so that copies of a particle separate
 
 
 class ValuesByArm(NamedTuple):
@@ -32,7 +32,7 @@ class ValuesByArm(NamedTuple):
 
 
 class ValueNumbers(NamedTuple):
-    """The random numbers that draw the active values anew."""
+    """The random numbers that redraw the active values."""
 
     normals: Floats  # (n,)  of new values
     angles: Floats  # (ANGLES + 1,)  uniforms: angles on an ellipse, and whether to mirror
@@ -43,13 +43,12 @@ class ValueNumbers(NamedTuple):
 def weigh_arms(active, factor, slopes, arms):
     """The values' law under each arm of an action set, weighed with all values integrated out.
 
-    So an arm is as likely as the best fit that it allows, however far from the present values.
-    Slopes leave the pull of this set's arm out.
+    An arm is as likely as the best fit that it allows, whatever the present values are. The slopes
+    leave out the pull of this set's arm.
     """
     first, last, tilt = arms.first, arms.last, arms.tilt
     n, count = active.size, last - first if tilt > 0.0 else 1
-    whitened = np.empty((n, count))
-    scores = np.zeros(count)
+    whitened, scores = np.empty((n, count)), np.zeros(count)
     for a in range(n):
         row, inverse = whitened[a], 1.0 / factor[a, a]
         row[:] = inverse * slopes[active[a]]
@@ -65,44 +64,44 @@ def weigh_arms(active, factor, slopes, arms):
 
 @njit(cache=True)
 def rearm(theta, law, arm, radius, uniform, numbers):
-    """Redraw the arm and all active values together, or else the values in the ball; returns the
-    arm. Arms count within their set.
+    """Redraw the arm and all active values together, or else the values within the ball; returns
+    the arm, counted within its set.
     """
-    n = law.active.size
     chosen = draw_index(law.scores, uniform)
-    values = law.whitened[:, chosen] + numbers.normals[:n]
-    solve_back(law.factor, n, values)
-    if np.abs(values).sum() <= radius:
-        theta[law.active] = values
+    new, present = law.whitened[:, chosen].copy(), law.whitened[:, arm].copy()
+    if is_drawn(theta, law.active, law.factor, new, radius, numbers):
         return chosen
-    # Whether a draw falls outside does not depend on the present state: other moves may follow.
-    centre = law.whitened[:, arm].copy()
-    solve_back(law.factor, n, centre)
-    stay_inside(theta, law.active, law.factor, centre, radius, numbers)
+    # Whether a draw falls outside does not depend on the present state, so other moves may follow.
+    stay_inside(theta, law.active, law.factor, present, radius, numbers)
     return arm
 
 
 @njit(cache=True)
 def redraw(theta, active, factor, whitened, radius, numbers):
-    """Redraw all active values, given the arms, or else move them in the ball.
+    """Redraw all active values, given the arms, or else move them within the ball.
 
     The whitened slopes (n,) are ``factor^-1`` times those of the active features.
     """
-    n = active.size
-    values = whitened[:n] + numbers.normals[:n]
-    solve_back(factor, n, values)
-    if np.abs(values).sum() <= radius:
-        theta[active] = values
-        return
-    centre = whitened[:n].copy()
-    solve_back(factor, n, centre)
-    stay_inside(theta, active, factor, centre, radius, numbers)
+    if not is_drawn(theta, active, factor, whitened, radius, numbers):
+        stay_inside(theta, active, factor, whitened, radius, numbers)
 
 
 @njit(cache=True)
-def stay_inside(theta, active, factor, centre, radius, numbers):
-    """Move the active values, Gaussian about their centre, within the ball."""
-    values, others = theta[active], numbers.others[: active.size].copy()
+def is_drawn(theta, active, factor, whitened, radius, numbers):
+    """Redraw the active values without the ball, and keep them if they lie inside; returns this."""
+    values = whitened + numbers.normals[: active.size]
+    solve_back(factor, active.size, values)
+    inside = np.abs(values).sum() <= radius
+    if inside:
+        theta[active] = values
+    return inside
+
+
+@njit(cache=True)
+def stay_inside(theta, active, factor, whitened, radius, numbers):
+    """Move the active values within the ball: along an ellipse, and perhaps to a mirror image."""
+    values, centre, others = theta[active], whitened.copy(), numbers.others[: active.size].copy()
+    solve_back(factor, active.size, centre)
     solve_back(factor, active.size, others)
     turn(values, centre, others, radius, numbers.angles[:ANGLES])
     if numbers.angles[ANGLES] < MIRRORED:
@@ -113,7 +112,7 @@ def stay_inside(theta, active, factor, centre, radius, numbers):
 @njit(cache=True)
 def reflect(theta, active, factor, whitened, radius):
     """Mirror all active values, given the arms; whitened slopes as in ``redraw``."""
-    values, centre = theta[active], whitened[: active.size].copy()
+    values, centre = theta[active], whitened.copy()
     solve_back(factor, active.size, centre)
     mirror(values, centre, factor, radius)
     theta[active] = values
@@ -126,17 +125,13 @@ def turn(values, centre, others, radius, uniforms):
     Elliptical slice sampling (Murray, Adams, MacKay 2010): angles are tried nearer and nearer to
     the present values, which are kept when the uniforms are used up.
     """
-    new = np.empty(values.size)
     angle = 2.0 * math.pi * uniforms[0]
     low, high = angle - 2.0 * math.pi, angle
     for k in range(uniforms.size):
         if k > 0:
             angle = low + (high - low) * uniforms[k]
-        cosine, sine, length = math.cos(angle), math.sin(angle), 0.0
-        for a in range(values.size):
-            new[a] = centre[a] + cosine * (values[a] - centre[a]) + sine * others[a]
-            length += abs(new[a])
-        if length <= radius:
+        new = centre + math.cos(angle) * (values - centre) + math.sin(angle) * others
+        if np.abs(new).sum() <= radius:
             values[:] = new
             return
         if angle < 0.0:

@@ -1,15 +1,13 @@
-"""One sweep of parameters whose spike is a narrow Laplace density (docs/sampler.md section 4,
-Relabel).
+"""Relabel: one sweep if the spike is a narrow Laplace density (docs/sampler.md section 4).
 
-Nothing bounds the slabs, so their values are integrated out while labels and spikes move, and drawn
-at the end with an arm: a label changes by what the feature explains, whatever values the others
-had.
+L          label           (d,)    which coordinates are drawn from the slab
+f          field           (d,)    slopes that the spikes leave
+rho_0      spike_scale     scalar
+1 / rho_1  slab_precision  scalar
+A theta    rewards         (M, N)  of all actions of all sets
 
-    L            label            (d,)    which coordinates are drawn from the slab
-    f            field            (d,)    slopes that the spikes leave
-    rho_0        spike_scale      scalar
-    1 / rho_1    slab_precision   scalar
-    A theta      rewards          (M, N)  of all actions of all sets
+Nothing bounds the slabs, so their values are integrated out while labels and spikes change, and are
+drawn at the end with an arm.
 """
 
 import math
@@ -20,14 +18,7 @@ from numba import njit
 
 from soids.arrays import Bools, Floats
 from soids.kernels.categorical import draw_arms, draw_index
-from soids.kernels.cholesky import (
-    Precision,
-    drop,
-    eliminate,
-    join,
-    marginal,
-    solve_back,
-)
+from soids.kernels.cholesky import Precision, drop, eliminate, join, marginal, solve_back
 from soids.kernels.moves.flip import fields
 from soids.kernels.moves.rearm import weigh_arms
 from soids.kernels.moves.target import ActionSet, TargetArrays
@@ -51,7 +42,7 @@ class LabelNumbers(NamedTuple):
 def spike_or_slab(slope, precision, slab_precision, spike_scale, odds, u):
     """Draw a coordinate and its label: Gaussian slab, or left or right half of the spike.
 
-    ``odds`` are the log odds of the slab's density, at its peak, over the spike's at its own.
+    ``odds`` are the log odds of the slab's density over the spike's, both at their peaks.
     """
     rise = 1.0 / spike_scale
     slab = odds + log_mass(slope, precision + slab_precision, -math.inf, math.inf)
@@ -70,11 +61,11 @@ def spike_or_slab(slope, precision, slab_precision, spike_scale, odds, u):
 
 @njit(cache=True)
 def see(done, n, j, field, slab_precision):
-    """Write precision and slope of ``j`` with n slabs eliminated; returns what is left of the
-    data's part of the precision.
+    """Write precision and slope of ``j`` with n slabs eliminated; returns the data's part of the
+    precision, at least the size of rounding.
 
-    Spikes that move change field and centre only, so all other slopes are out of date: to update
-    every one would cost n times as much. Rounding leaves no less than its own size.
+    A spike that moves changes field and centre only, and not all slopes, which would cost n times
+    as much. So other slopes are out of date.
     """
     least = ROUNDING * (done.diagonal[j] - slab_precision)
     done.precisions[j] = max(done.precisions[j], slab_precision + least)
@@ -88,8 +79,7 @@ def see(done, n, j, field, slab_precision):
 @njit(cache=True)
 def shift(done, n, j, step, field, precision):
     """Update field and centre after the spike of ``j`` has moved by a step."""
-    row = precision.gram.rows[precision.gram.slots[j]]
-    step_power = precision.power * step
+    row, step_power = precision.gram.rows[precision.gram.slots[j]], precision.power * step
     for i in range(row.size):
         field[i] -= step_power * row[i]
     for a in range(n):
@@ -98,10 +88,10 @@ def shift(done, n, j, step, field, precision):
 
 @njit(cache=True)
 def relabel(theta, label, field, done, n, precision, prior, uniforms):
-    """Redraw every label and every spike in turn, all slabs integrated out; returns the number of
-    slabs. ``done`` has eliminated n of them.
+    """Redraw every label and every spike in turn, with all slabs integrated out; returns their
+    number. ``done`` has eliminated the n slabs.
     """
-    slab_precision = prior.slab_precision
+    slab_precision, scale = prior.slab_precision, prior.spike_scale
     for j in range(theta.size):
         own, old, rest = -1, theta[j], n - label[j]
         if label[j]:
@@ -114,10 +104,8 @@ def relabel(theta, label, field, done, n, precision, prior, uniforms):
         else:
             own_precision = see(done, n, j, field, slab_precision)
             slope = done.slopes[j] + own_precision * old
-        enters, new = spike_or_slab(
-            slope, own_precision, slab_precision, prior.spike_scale, prior.log_odds[rest],
-            uniforms[j],
-        )  # fmt: skip
+        odds, u = prior.log_odds[rest], uniforms[j]
+        enters, new = spike_or_slab(slope, own_precision, slab_precision, scale, odds, u)
         if not enters:
             theta[j] = new
         if label[j] and not enters:
@@ -135,13 +123,10 @@ def relabel(theta, label, field, done, n, precision, prior, uniforms):
 def sweep(
     thetas, included, rewards, powers, target: TargetArrays, numbers: LabelNumbers
 ) -> tuple[Floats, Bools, Floats]:
-    """Parameters and labels after arms, labels with spikes, and slabs with an arm, and rewards."""
-    thetas, included, rewards = thetas.copy(), included.copy(), rewards.copy()
-    by_rows(
-        sweep_rows, thetas.shape[1] ** 2, len(thetas), thetas, included, rewards, powers, target,
-        numbers,
-    )  # fmt: skip
-    return thetas, included, rewards
+    """Parameters, labels and rewards after arms, labels with spikes, and slabs with an arm."""
+    (count, d), moved = thetas.shape, (thetas.copy(), included.copy(), rewards.copy())
+    by_rows(sweep_rows, d * d, count, *moved, powers, target, numbers)
+    return moved
 
 
 @njit(cache=True, nogil=True)
@@ -152,8 +137,7 @@ def sweep_rows(start, stop, thetas, included, rewards, powers, target, numbers):
     for m in range(start, stop):
         theta, label, power = thetas[m], included[m], powers[m]
         precision = Precision(power, target.gram, prior.slab_precision)
-        pull = np.empty(d)
-        arms = np.empty(tilts.size, dtype=np.int64)
+        pull, arms = np.empty(d), np.empty(tilts.size, dtype=np.int64)
         draw_arms(rewards[m], starts, tilts, columns, numbers.arms[m], arms, pull)
         slopes = power * target.moment - target.drift + pull
         field = fields(np.where(label, 0.0, theta), power, target.gram, slopes)
@@ -172,8 +156,7 @@ def sweep_rows(start, stop, thetas, included, rewards, powers, target, numbers):
             law = weigh_arms(active, done.factor, field, ActionSet(columns, first, last, tilt))
             spikes = np.where(label, 0.0, theta)
             add_shares(first, spikes, support(spikes), columns, rewards[m, first:last])
-            scores = law.scores + tilt * rewards[m, first:last]
-            arm = draw_index(scores, numbers.rearms[m, 1])
+            arm = draw_index(law.scores + tilt * rewards[m, first:last], numbers.rearms[m, 1])
             values = law.whitened[:, arm] + numbers.normals[m, :n]
         solve_back(done.factor, n, values)
         theta[active] = values

@@ -1,9 +1,9 @@
-"""One active coordinate replaced by another (docs/sampler.md section 4, Swap).
+"""Swap: one active coordinate replaced by another (docs/sampler.md section 4).
 
-g_i   field   (d,)    gradient of the log density without the coordinate taken out
-c     slack   scalar  what the other coordinates leave of the radius
-B_i   masses  (d,)    upper bounds on the masses of the bumps: exp(heights) * widths
-M_i / B_i     excess  log of its ratio, new over old
+g_i        field   (d,)    gradient of the log density without the coordinate taken out
+c          slack   scalar  what the other coordinates leave of the radius
+B_i        masses  (d,)    upper bounds on the masses of the bumps: exp(heights) * widths
+M_i / B_i  excess  scalar  log of this ratio, new over old
 """
 
 import math
@@ -17,11 +17,9 @@ from soids.kernels.rewards import support
 from soids.kernels.truncated_normal import invert_twin_mass, log_twin_mass
 
 
-@njit(cache=True, inline="always")  # so that several are taken at once
+@njit(cache=True, inline="always")  # so that the processor computes several at once
 def bump_bound(slope, precision, slack):
-    """An upper bound on the mass of a bump on ``[-slack, slack]``, not far above it: the log of its
-    height, and a width.
-    """
+    """A close upper bound on the mass of a bump on ``[-slack, slack]``: log height, and width."""
     slope, precision = abs(slope), max(precision, 1e-300)
     fall = slope - precision * slack  # of the log density at the rim, if its peak lies outside
     rim = slack * (slope - 0.5 * precision * slack)
@@ -32,9 +30,9 @@ def bump_bound(slope, precision, slack):
 
 @njit(cache=True)
 def swap(particle, lean, field, uniforms):
-    """Take one active coordinate out and put one back: that which explains what is left.
+    """Take one active coordinate out and put one back, drawn by how much it explains.
 
-    The field is left without either.
+    The field is left without both.
     """
     theta, (power, gram, slab_precision) = particle.theta, particle.precision
     d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
@@ -60,7 +58,7 @@ def swap(particle, lean, field, uniforms):
     for i in range(d):
         masses[i] *= widths[i]
     chosen = pick(masses, uniforms[1])
-    # The bounds proposed, the masses decide: an independence step whose ratio is mass over bound.
+    # An independence step: the bounds propose, and the ratios of mass over bound decide.
     precision_new = power * diagonal[chosen] + slab_precision
     precision_old = power * diagonal[out] + slab_precision
     excess = log_twin_mass(field[chosen], lean, precision_new, -slack, slack) - heights[chosen]

@@ -1,4 +1,4 @@
-"""What the moves know: the target, the same for all particles, and one particle."""
+"""What the moves read: the target, the same for all particles, and one particle."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from soids.kernels.gram_rows import Rows
 
 
 class PriorNumbers(NamedTuple):
-    """A prior as the moves use it (docs/sampler.md section 2)."""
+    """A prior in numbers (docs/sampler.md section 2)."""
 
     log_odds: Floats  # (s,)  log prior density ratio of growing a support of size k by one feature
     smallest: int  # size of the smallest support
@@ -19,7 +19,7 @@ class PriorNumbers(NamedTuple):
 
 
 class TargetArrays(NamedTuple):
-    """A target as the moves use it (docs/sampler.md section 1)."""
+    """A target in arrays (docs/sampler.md section 1)."""
 
     gram: Rows
     moment: Floats  # (d,)
@@ -31,7 +31,7 @@ class TargetArrays(NamedTuple):
 
 
 class Particle(NamedTuple):
-    """One particle, to whose parameter the moves write."""
+    """One particle; moves write to its parameter."""
 
     theta: Floats  # (d,)
     precision: Precision  # given the arms
@@ -40,9 +40,9 @@ class Particle(NamedTuple):
 
 
 class ActionSet(NamedTuple):
-    """The actions of one set among those of all."""
+    """The actions of one set among those of all sets."""
 
     columns: Floats  # (d, N)  actions of all sets
     first: int
     last: int  # exclusive
-    tilt: float  # zero: no optimism, so that there is but one arm
+    tilt: float  # zero: no optimism, so that there is only one arm
