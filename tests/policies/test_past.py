@@ -59,7 +59,7 @@ def test_to_forget_is_to_forget_all_of_a_list_or_none():
 def test_choices_of_others_are_the_same_evidence_as_own_ones(family):
     own, other = family(4, **GIVEN), family(4, **GIVEN)
     rng = np.random.default_rng(1)
-    fixed = own.rule.__dict__.get("action_bound") is not None
+    fixed = getattr(own.rule, "action_bound", None) is not None
     sets = [ACTIONS] if fixed else [ACTIONS, ACTIONS[:6], -ACTIONS]
     for t in range(12):
         actions = sets[t % len(sets)]
