@@ -119,6 +119,6 @@ $(VENV)-peers/.peers: benchmarks/requirements.lock pyproject.toml
 	@touch $@
 
 # Numba recompiles a kernel when its own file changes, not when one that it calls does: forget all.
-$(VENV)/.fresh: $(VENV)/.python $(wildcard src/soids/kernels/*.py src/soids/kernels/*/*.py)
-	@find src -name '*.nb[ic]' -delete
+$(VENV)/.fresh: $(VENV)/.python $(wildcard src/soids/kernels/*.py src/soids/kernels/*/*.py tests/referee/*.py)
+	@find src tests -name '*.nb[ic]' -delete
 	@touch $@

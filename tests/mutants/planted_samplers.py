@@ -111,7 +111,7 @@ SAMPLER_BUGS = (
     Bug(
         "no noise beside what is under way",
         "        if self.definition.noisy:",
-        "        if self.definition.noisy and not self.variances.size:",
+        "        if self.definition.noisy and self.directions is None:",
         "contexts",
     ),
     Bug(

@@ -9,7 +9,7 @@ from members import make, members
 
 # Few data make the relaxed posterior and PopArt warn, by design; here they are among others.
 few_data = pytest.mark.filterwarnings(
-    "ignore:.*relaxed posterior:RuntimeWarning", "ignore:every coefficient is:RuntimeWarning"
+    "ignore:.*relaxed posterior:RuntimeWarning", "ignore:.*coefficient:RuntimeWarning"
 )
 every_policy = pytest.mark.parametrize("family", members())
 # How an action is drawn from a law has nothing to do with the posterior behind it.
