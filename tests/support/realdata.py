@@ -1,4 +1,4 @@
-"""Where tests find real data: the folder that SOIDS_DATA names, or one beside the repository."""
+"""Real data for tests, in the folder that SOIDS_DATA names; tests that lack them are skipped."""
 
 import os
 from pathlib import Path
@@ -8,14 +8,14 @@ import pytest
 from soids.bandits.data import GENOTYPES, MUSHROOM, PLACE, RIBOFLAVIN
 from soids.bandits.warfarin import WARFARIN
 
-DATA = Path(os.environ.get(PLACE) or Path(__file__).parents[3] / "shared" / "data").resolve()
+DATA = Path(os.environ.get(PLACE) or ".").resolve()
 OBD = "obd"  # the Open Bandit Dataset, a folder
 
 
 def needs(file):
     """Skip without this file or folder, and say so."""
     path = DATA / file
-    return pytest.mark.skipif(not path.exists(), reason=f"there is no {path}: name it by {PLACE}")
+    return pytest.mark.skipif(not path.exists(), reason=f"no {file}: name its folder by {PLACE}")
 
 
 FILES = {
