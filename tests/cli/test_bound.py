@@ -24,12 +24,12 @@ from soids.simulation.diagnosis import diagnose
 from soids.simulation.guarantees import guarantees
 
 
-def told(*arguments):
+def invoke(*arguments):
     return CliRunner().invoke(main, ["bound", *map(str, arguments)])
 
 
 def summary(*arguments):
-    answer = told(*arguments, "--json")
+    answer = invoke(*arguments, "--json")
     assert answer.exit_code == 0, answer.output
     return json.loads(answer.output)
 
@@ -62,7 +62,7 @@ def test_the_numbers_are_those_of_the_theory():
 
 
 def test_the_table_holds_the_same_in_words():
-    answer = told(*PROBLEM, "--c-min", 0.05)
+    answer = invoke(*PROBLEM, "--c-min", 0.05)
     assert answer.exit_code == 0
     assert "data-poor 104,149 30 (C_T s / C_min)^(1/3) T^(2/3) in force" in words(answer)
     assert "Vacuous at this horizon: no policy can lose more than 2,000." in words(answer)
@@ -71,7 +71,7 @@ def test_the_table_holds_the_same_in_words():
 
 
 def test_far_away_the_bound_says_something():
-    answer = told("--dimension", 20, "--sparsity", 2, "--horizon", 10**9, "--c-min", 0.3)
+    answer = invoke("--dimension", 20, "--sparsity", 2, "--horizon", 10**9, "--c-min", 0.3)
     assert "The bound says something: it is 2% of the 2e+09" in words(answer)
     assert "in the last round, the data-rich branch" in words(answer)
 
@@ -79,7 +79,7 @@ def test_far_away_the_bound_says_something():
 def test_early_the_rate_is_capped():
     said = summary("--dimension", 100, "--sparsity", 10, "--horizon", 2, "--c-min", 1)
     assert (said["rate"], said["rate_branch"], said["uncapped_from"]) == (0.5, "cap", 5)
-    assert "the cap" in told(*PROBLEM[:4], "--horizon", 2, "--c-min", 1).output
+    assert "the cap" in invoke(*PROBLEM[:4], "--horizon", 2, "--c-min", 1).output
 
 
 def test_without_c_min_it_says_what_is_missing():
@@ -87,18 +87,18 @@ def test_without_c_min_it_says_what_is_missing():
     assert said["c_min"] is said["poor"] is said["crossover"] is None
     assert said["regime"] == "data-rich"
     assert said["poor_at_best"] == theory.theorem2(100, 10, 1000, 1.0).poor
-    assert "give --actions FILE or --c-min NUMBER" in words(told(*PROBLEM))
+    assert "give --actions FILE or --c-min NUMBER" in words(invoke(*PROBLEM))
 
 
 def test_some_problems_are_data_rich_from_the_first_round_on():
-    answer = told("--dimension", 7, "--sparsity", 7, "--horizon", 10, "--c-min", 0.001)
+    answer = invoke("--dimension", 7, "--sparsity", 7, "--horizon", 10, "--c-min", 0.001)
     assert "terms are equal never data-rich from the first round on" in words(answer)
 
 
 def test_theorem_3_is_left_out_where_it_does_not_hold():
     dense = ("--dimension", 10, "--sparsity", 6, "--horizon", 10)
     assert summary(*dense)["theorem3"] is None
-    assert "asks for s <= d / 2" in told(*dense).output
+    assert "asks for s <= d / 2" in invoke(*dense).output
 
 
 def test_c_min_and_dimension_come_from_the_file(file):
@@ -106,7 +106,7 @@ def test_c_min_and_dimension_come_from_the_file(file):
     said = summary("--sparsity", 2, "--horizon", 1000, "--actions", file)
     assert (said["dimension"], said["c_min"]) == (20, design.value)
     assert said["c_min_at_most"] == design.bound
-    answer = told("--sparsity", 2, "--horizon", 1000, "--actions", file)
+    answer = invoke("--sparsity", 2, "--horizon", 1000, "--actions", file)
     assert "C_min 0.2724 at most 0.2724, certified" in words(answer)
 
 
@@ -118,7 +118,7 @@ def test_whether_optimal_actions_are_sparse_is_checked(tmp_path, file):
     assert said["meaningful_from"] == theory.rich_alone_from(20, 2)
     assert said["theorem3"] == theory.theorem3_worst(20, 2, 1000).value  # of the data-rich half
     assert said["rate"] == pytest.approx(formulas.rich_rate(20, 2, 1000))
-    answer = words(told("--sparsity", 2, "--horizon", 1000, "--actions", file))
+    answer = words(invoke("--sparsity", 2, "--horizon", 1000, "--actions", file))
     assert "Optimal actions are not all sparse" in answer
     assert "Their data-rich halves are, for the data-rich rates alone." in answer
     assert "Theorem 2's data-rich half covers: SOIDS(20, sparsity=2, radius=1, noise=1, " in answer
@@ -127,9 +127,9 @@ def test_whether_optimal_actions_are_sparse_is_checked(tmp_path, file):
     command = ("--sparsity", 1, "--horizon", 1000, "--actions", path)
     assert summary(*command)["sparse_optimal_actions"] is True
     assert summary(*command)["applies"] == "theorem2"
-    assert "checked: optimal actions have at most s non-zero features" in words(told(*command))
+    assert "checked: optimal actions have at most s non-zero features" in words(invoke(*command))
     assert summary(*PROBLEM)["sparse_optimal_actions"] is None
-    assert "(not checked)" in words(told(*PROBLEM))
+    assert "(not checked)" in words(invoke(*PROBLEM))
 
 
 def test_actions_that_do_not_span_leave_the_data_rich_term(tmp_path):
@@ -138,7 +138,7 @@ def test_actions_that_do_not_span_leave_the_data_rich_term(tmp_path):
     command = ("--sparsity", 1, "--horizon", 10, "--actions", path)
     said = summary(*command)
     assert said["c_min"] is said["poor"] is None
-    assert "The actions do not span the space, or only just: C_min is 0" in words(told(*command))
+    assert "The actions do not span the space, or only just: C_min is 0" in words(invoke(*command))
 
 
 def test_units_of_actions_and_rewards_do_not_matter(tmp_path):
@@ -157,7 +157,7 @@ def test_units_of_actions_and_rewards_do_not_matter(tmp_path):
     thrice = summary(*problem[:4], "--actions", paths[0], "--radius", 30, "--noise", 3)
     assert thrice["bound"] == pytest.approx(3 * one["bound"])
     assert thrice["meaningful_from"] == one["meaningful_from"]
-    answer = told(*problem, "--actions", paths[1], "--radius", 1.25)
+    answer = invoke(*problem, "--actions", paths[1], "--radius", 1.25)
     assert "C_min is that of the actions divided by their bound, 8." in words(answer)
     assert "Regret is in your units, 10 times the theorems'" in words(answer)
 
@@ -176,7 +176,7 @@ def test_an_action_bound_is_that_of_the_rates(tmp_path, file):
     large = tmp_path / "large.npy"
     np.save(large, 3.0 * actions / np.abs(actions).max())
     assert summary(*problem[:4], "--actions", large)["action_bound"] == pytest.approx(3.0)
-    answer = told(*problem[:4], "--actions", large, "--action-bound", 2)
+    answer = invoke(*problem[:4], "--actions", large, "--action-bound", 2)
     assert answer.exit_code == 2
     assert "must be at least the largest entry of the actions, 3, got 2" in words(answer)
     number = summary(*PROBLEM, "--c-min", 0.05, "--action-bound", 2)
@@ -200,7 +200,7 @@ def test_the_call_is_the_one_that_is_covered(options, call):
     assert said["call"] == call
     assert said["theorem3_call"] == call.replace("theorem2", "theorem3")
     for line in (call, said["theorem3_call"]):
-        assert f"    {line}\n" in told(*PROBLEM, *options).output
+        assert f"    {line}\n" in invoke(*PROBLEM, *options).output
         rule = eval(line, {"SOIDS": SOIDS}).rule
         assert not list(shortfalls(rule))
         assert rule.noise == said["unit"]
@@ -258,7 +258,7 @@ def test_loud_noise_makes_the_bound_larger_and_the_trivial_one_not():
     ],
 )
 def test_what_makes_no_sense_is_an_error_of_usage(arguments, message):
-    answer = told(*arguments)
+    answer = invoke(*arguments)
     assert answer.exit_code == 2
     assert message in words(answer)
 
@@ -266,13 +266,13 @@ def test_what_makes_no_sense_is_an_error_of_usage(arguments, message):
 def test_files_that_hold_no_actions_are_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("1,2\n3,four\n")
-    answer = told("--sparsity", 1, "--horizon", 10, "--actions", path)
+    answer = invoke("--sparsity", 1, "--horizon", 10, "--actions", path)
     assert answer.exit_code == 2
     assert "Invalid value for '--actions': a.csv: action 2 must hold numbers" in words(answer)
 
 
 def test_a_file_and_a_number_contradict_each_other(file):
-    answer = told(*PROBLEM, "--actions", file, "--c-min", 0.1)
+    answer = invoke(*PROBLEM, "--actions", file, "--c-min", 0.1)
     assert answer.exit_code == 2
     assert "--actions and --c-min exclude each other" in words(answer)
 

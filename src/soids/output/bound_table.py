@@ -3,8 +3,6 @@
 from soids.output.table import Table
 from soids.theory.summary import Summary
 
-BREAK = ("", "", "")  # an empty row
-
 
 def bound_table(found: Summary) -> Table:
     """The numbers, each with its formula or meaning."""
@@ -19,11 +17,11 @@ def bound_table(found: Summary) -> Table:
         certified = f"at most {shown(found.c_min_at_most)}, certified"
     if found.c_min is not None and found.poor is not None:
         poor, c_min = shown(found.poor), shown(found.c_min)
-    rows = [
+    rows: list[tuple[str, ...]] = [  # name, number, meaning
         ("d, s", f"{found.dimension}, {found.sparsity}", ""),
         ("C_min", c_min, certified),
         ("C_T", shown(found.complexity), "5 + 2 s log(e d T / s)"),
-        BREAK,
+        (),
         ("Theorem 2: data-rich", shown(found.rich), f"27 sqrt(C_T d T){force['data-rich']}"),
         ("           data-poor", poor, f"30 (C_T s / C_min)^(1/3) T^(2/3){force['data-poor']}"),
     ]
@@ -44,7 +42,7 @@ def bound_table(found: Summary) -> Table:
     branch = "the cap" if found.rate_branch == "cap" else f"the {found.rate_branch} branch"
     rows += [
         ("trivial", shown(found.trivial), "T times the widest gap"),
-        BREAK,
+        (),
         ("learning rate", shown(found.rate), f"in the last round, {branch}"),
     ]
     for what, where in (("terms", found.crossover), ("rates", found.rate_crossover)):
@@ -56,10 +54,10 @@ def bound_table(found: Summary) -> Table:
         ("rate needs no cap from", shown(found.uncapped_from), ""),
         ("T_min", shown(found.t_min), "the paper's, larger than it need be"),
     ]
-    width = max(len(number) for _, number, _ in rows)
-    aligned = [(name, number.rjust(width), meaning) for name, number, meaning in rows]
+    width = max(len(row[1]) for row in rows if row)
+    aligned = [row and (row[0], row[1].rjust(width), row[2]) for row in rows]
     title = f"Bounds on the expected regret after {shown(found.horizon)} rounds"
-    return Table(BREAK, aligned, title, labels=3)
+    return Table(3 * [""], aligned, title, labels=3)
 
 
 def remarks(found: Summary) -> list[str]:
