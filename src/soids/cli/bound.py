@@ -15,7 +15,7 @@ from soids.theory.summary import Problem, summarise
 
 @click.command()
 @click.option("--dimension", type=int, help="Number of features, unless --actions is given.")
-@click.option("--sparsity", type=int, required=True, help="Most features that matter.")
+@click.option("--sparsity", type=int, required=True, help="Maximum number of features that matter.")
 @click.option("--horizon", type=int, required=True, help="Number of rounds.")
 @click.option(
     "--actions", "path", type=click.Path(exists=True, dir_okay=False, path_type=Path),
