@@ -61,6 +61,21 @@ def test_the_numbers_are_those_of_the_theory():
     assert said["meaningful_from"] == theory.meaningful_from(100, 10, 0.05)
 
 
+KEYS = """
+    dimension sparsity horizon radius noise action_bound c_min c_min_at_most sparse_optimal_actions
+    unit complexity rich poor poor_at_best additive bound regime theorem3 trivial vacuous
+    meaningful_from rate rate_branch crossover rate_crossover t_min uncapped_from rich_alone applies
+    call theorem3_call
+"""
+
+
+def test_json_is_one_flat_object_with_these_keys(file):
+    for command in (PROBLEM, ("--sparsity", 2, "--horizon", 1000, "--actions", file)):
+        said = summary(*command)
+        assert list(said) == KEYS.split()
+        assert not any(isinstance(value, list | dict) for value in said.values())
+
+
 def test_the_table_holds_the_same_in_words():
     answer = invoke(*PROBLEM, "--c-min", 0.05)
     assert answer.exit_code == 0
