@@ -38,8 +38,6 @@ class BanditEnv(gymnasium.Env[Floats, np.int64]):
     (False, False, ['regret'])
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  Gymnasium's own
-
     def __init__(self, bandit: Bandit, *, horizon: int = 1000, seed: int = 0) -> None:
         check_world(bandit)
         self.bandit = bandit

@@ -7,9 +7,8 @@ from soids.theory.summary import Summary
 def bound_table(found: Summary) -> Table:
     """The numbers, each with its formula or meaning."""
     refuted = found.applies == "rich_alone"
-    force = {"data-rich": "", "data-poor": ""}
-    if not refuted:
-        force[found.regime] = "  in force"
+    holds = "" if refuted else found.regime
+    force = {half: "  in force" if half == holds else "" for half in ("data-rich", "data-poor")}
     poor = c_min = "unknown"
     certified = ""
     if found.c_min_at_most is not None:
