@@ -13,7 +13,10 @@ from rich.table import Table as RichTable
 
 
 class Table(NamedTuple):
-    """Rows of texts and numbers under their heads; a cell of None is empty."""
+    """Rows of texts and numbers under their heads; a cell of None is empty.
+
+    An empty row separates groups of rows on the console, and is left out everywhere else.
+    """
 
     heads: Sequence[str]
     rows: Sequence[Sequence[object]]
@@ -27,7 +30,7 @@ def as_csv(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.heads)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in table.rows)
+    writer.writerows(["" if cell is None else cell for cell in row] for row in table.rows if row)
     return text.getvalue()
 
 
@@ -70,16 +73,20 @@ def as_console(table: Table) -> RichTable:
     heads, *rows = _texts(table, escape)
     for place, head in enumerate(heads):
         shown.add_column(head, justify="left" if place < table.labels else "right")
-    for row in rows:
-        shown.add_row(*row)
+    texts = iter(rows)
+    for row in table.rows:
+        if row:
+            shown.add_row(*next(texts))
+        else:
+            shown.add_section()
     return shown
 
 
 def _texts(table: Table, escaped: Callable[[str], str]) -> list[list[str]]:
-    """All rows as texts, the heads first."""
+    """All rows as texts, the heads first, without empty rows."""
     return [
         [escaped("" if cell is None else str(cell)) for cell in row]
-        for row in (table.heads, *table.rows)
+        for row in (table.heads, *filter(None, table.rows))
     ]
 
 
