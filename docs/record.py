@@ -28,11 +28,11 @@ import pages
 import stored
 from soids.cli.publish import lacking
 from soids.cli.whereabouts import SHIPPED, played_experiment, shipped
-from soids.simulation import tables
-from soids.simulation.comparison import compare, reference_of, summarise
+from soids.output import regret_tables as tables
 from soids.simulation.experiment import Experiment
-from soids.simulation.panels import Panel, gather, versions_of
 from soids.simulation.provenance import fingerprint, versions
+from soids.simulation.results import Panel, gather, versions_of
+from soids.simulation.statistics import compare, reference_of, summarise
 from soids.simulation.store import Store
 
 sys.path.append(str(pages.ROOT))  # the benchmarks are at the top of the repository

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import Floats
-from soids.simulation.comparison import difference, reference_of, summary
-from soids.simulation.panels import Panel
-from soids.simulation.tables import as_csv, rounded
+from soids.output.regret_tables import as_csv, rounded
+from soids.simulation.results import Panel
+from soids.simulation.statistics import difference, reference_of, summary
 
 HEADS = ("", "regret [95 %]", "worst", "difference [95 %]", "ms", "times")  # of ``cells``
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.samplers.chains import GOOD
 from benchmarks.samplers.measurement import HOPELESS, Measurement, ratios
-from soids.plots.canvas import align_logs, canvas, head, styled
-from soids.plots.looks import looks
+from soids.output.figures.canvas import align_logs, canvas, head, styled
+from soids.output.figures.looks import looks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

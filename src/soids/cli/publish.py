@@ -10,13 +10,13 @@ from rich.table import Table
 
 from soids.cli.whereabouts import played_experiment
 from soids.files import write_whole
-from soids.plots import draw_part, save
-from soids.report import write_report
-from soids.simulation import tables
-from soids.simulation.comparison import summarise
+from soids.output import regret_tables as tables
+from soids.output.figures import draw_part, save
+from soids.output.report import write_report
 from soids.simulation.experiment import Experiment
 from soids.simulation.figures import ROUND
-from soids.simulation.panels import Panel, Part, count, gather, parts_of, versions_of
+from soids.simulation.results import Panel, Part, count, gather, parts_of, versions_of
+from soids.simulation.statistics import summarise
 from soids.simulation.store import Store
 
 MANY = 8  # columns of a table in a terminal

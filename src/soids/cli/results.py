@@ -16,9 +16,9 @@ from soids.cli.page import page
 from soids.cli.publish import draw, in_words, read_results, write_numbers
 from soids.cli.run import reason
 from soids.cli.whereabouts import shipped
+from soids.output import regret_tables as tables
 from soids.policies import POLICIES
-from soids.simulation import tables
-from soids.simulation.panels import parts_of
+from soids.simulation.results import parts_of
 
 FORMATS = {"markdown": tables.as_markdown, "latex": tables.as_latex}
 LAYOUT: dict[str, Any] = {

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from soids.arrays import Floats
-from soids.simulation.comparison import Interval, interval, policies_of, regret_interval
-from soids.simulation.panels import Panel, Runs
+from soids.simulation.results import Panel, Runs
+from soids.simulation.statistics import Interval, interval, policies_of, regret_interval
 
 UNKNOWN = math.nan, Interval(math.nan, math.nan)  # a slope, and its interval
 

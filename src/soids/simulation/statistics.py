@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
 from soids.arrays import Floats, Ints, as_count, as_floats, as_share
-from soids.simulation.panels import Panel, Runs
+from soids.simulation.results import Panel, Runs
 
 RESAMPLES = 4999
 SEED = 0  # of the resampling

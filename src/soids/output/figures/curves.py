@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from soids.plots.canvas import (
+from soids.output.figures.canvas import (
     THIN,
     TINY,
     WIDE,
@@ -20,9 +20,9 @@ from soids.plots.canvas import (
     spread_in_words,
     styled,
 )
-from soids.plots.looks import Look, looks
-from soids.simulation.comparison import Curve, curves, policies_of
-from soids.simulation.panels import Panel
+from soids.output.figures.looks import Look, looks
+from soids.simulation.results import Panel
+from soids.simulation.statistics import Curve, curves, policies_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

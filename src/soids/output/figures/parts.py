@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from soids.plots.curves import draw_curves
-from soids.plots.sweep import draw_sweep
-from soids.simulation.comparison import policies_of
+from soids.output.figures.curves import draw_curves
+from soids.output.figures.sweep import draw_sweep
 from soids.simulation.figures import ROUND
-from soids.simulation.panels import Part
+from soids.simulation.results import Part
+from soids.simulation.statistics import policies_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soids.files import write_whole
-from soids.plots.looks import Look
-from soids.simulation.comparison import ranked
-from soids.simulation.panels import Panel
+from soids.output.figures.looks import Look
+from soids.simulation.results import Panel
+from soids.simulation.statistics import ranked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ def played(panels: list[Panel]) -> list[Panel]:
 def seeds_in_words(panels: list[Panel]) -> str:
     """How many seeds there are.
 
-    >>> from soids.simulation.panels import Runs
+    >>> from soids.simulation.results import Runs
     >>> runs = Runs(np.arange(10), np.array([1]), np.zeros((10, 1)), np.zeros(10))
     >>> seeds_in_words([Panel("", {}, {"SOIDS": runs})])
     '10 seeds'

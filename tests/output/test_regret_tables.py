@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from soids.output.regret_tables import as_latex, as_markdown, comparison_csv
 from soids.simulation.sweeps import series
-from soids.simulation.tables import as_latex, as_markdown, comparison_csv
 from some_panels import random_panels, stepped_panels
 
 

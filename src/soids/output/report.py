@@ -16,12 +16,15 @@ from typing import Any, NamedTuple
 
 from soids.arrays import Floats
 from soids.files import write_whole
-from soids.plots.canvas import REMEDY, played, seeds_in_words
-from soids.plots.curves import log_limits
-from soids.plots.looks import lighter, looks
-from soids.plots.parts import policies_in
-from soids.plots.sweep import spoken_slope
-from soids.simulation.comparison import (
+from soids.output.figures.canvas import REMEDY, played, seeds_in_words
+from soids.output.figures.curves import log_limits
+from soids.output.figures.looks import lighter, looks
+from soids.output.figures.parts import policies_in
+from soids.output.figures.sweep import spoken_slope
+from soids.output.regret_tables import resolution, rounded
+from soids.simulation.figures import ROUND, Figure
+from soids.simulation.results import Panel, Part
+from soids.simulation.statistics import (
     BETTER,
     WORSE,
     Difference,
@@ -33,10 +36,7 @@ from soids.simulation.comparison import (
     reference_of,
     summarise,
 )
-from soids.simulation.figures import ROUND, Figure
-from soids.simulation.panels import Panel, Part
 from soids.simulation.sweeps import rates, series
-from soids.simulation.tables import resolution, rounded
 
 TEMPLATE = Path(__file__).with_name("report.html.jinja")
 DIGITS = 5  # of a number that is drawn

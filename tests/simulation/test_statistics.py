@@ -10,10 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from soids.simulation.comparison import compare, curve, interval, ranked, summarise
-from soids.simulation.panels import Panel, Runs
-from soids.simulation.sweeps import data_poor, data_rich, rates, series, slope
-from soids.simulation.tables import (
+from soids.output.regret_tables import (
     as_latex,
     as_markdown,
     comparison_csv,
@@ -23,6 +20,9 @@ from soids.simulation.tables import (
     sweep_csv,
     times_csv,
 )
+from soids.simulation.results import Panel, Runs
+from soids.simulation.statistics import compare, curve, interval, ranked, summarise
+from soids.simulation.sweeps import data_poor, data_rich, rates, series, slope
 from some_panels import NASTY, odd_panels, random_panels, runs
 
 TRIALS = 1500

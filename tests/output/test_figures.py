@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from soids.plots import draw_curves, draw_part, draw_sweep, save
-from soids.plots.looks import looks
-from soids.plots.sweep import spread
+from soids.output.figures import draw_curves, draw_part, draw_sweep, save
+from soids.output.figures.looks import looks
+from soids.output.figures.sweep import spread
 from some_panels import NASTY, odd_panels, part, random_panels, stepped_panels
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -193,10 +193,10 @@ def test_without_matplotlib_the_remedy_is_said(monkeypatch):
 
 def test_importing_loads_no_library_to_draw_with_and_drawing_no_global_state():
     program = (
-        "import sys, soids.plots, soids.report\n"
+        "import sys, soids.output.figures, soids.output.report\n"
         "assert not {'matplotlib', 'plotly', 'jinja2'} & set(sys.modules)\n"
         "from some_panels import random_panels\n"
-        "soids.plots.draw_curves(random_panels())\n"
+        "soids.output.figures.draw_curves(random_panels())\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     folder = Path(__file__).parents[1] / "support"

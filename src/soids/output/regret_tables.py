@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from soids.simulation.comparison import (
+from soids.simulation.results import Panel
+from soids.simulation.statistics import (
     Difference,
     Summary,
     compare,
@@ -18,7 +19,6 @@ from soids.simulation.comparison import (
     reference_of,
     summarise,
 )
-from soids.simulation.panels import Panel
 from soids.simulation.sweeps import series
 
 # Files of numbers

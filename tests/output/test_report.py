@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from soids import report
-from soids.report import render, write_report
+from soids.output import report
+from soids.output.report import render, write_report
 from some_panels import NASTY, odd_panels, part, random_panels, runs, stepped_panels
 
 pytest.importorskip("plotly")
