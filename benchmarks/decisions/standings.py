@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import Floats
-from soids.output.regret_tables import as_csv, rounded
+from soids.output.regret_tables import rounded
+from soids.output.table import Table, as_csv
 from soids.simulation.results import Panel
 from soids.simulation.statistics import difference, reference_of, summary
 
@@ -74,7 +75,8 @@ def times_of(panel: Panel, policy: str, reference: str) -> Floats:  # (N,)
 
 def decisions_csv(panels: list[Panel]) -> str:
     """One line for each panel and policy."""
-    return as_csv(Standing._fields, [one for panel in panels for one in standings(panel)])
+    rows = [one for panel in panels for one in standings(panel)]
+    return as_csv(Table(Standing._fields, rows))
 
 
 def cells(one: Standing, reference: str) -> list[str]:
