@@ -33,15 +33,15 @@ class Standing(NamedTuple):
     times_high: float
 
 
-def standings(panel: Panel, reference: str | None = None, level: float = 0.95) -> list[Standing]:
+def standings(panel: Panel, reference: str | None = None) -> list[Standing]:
     """All policies that have seeds in common with the reference, the smallest regret first."""
     reference = reference_of([panel]) if reference is None else reference
     found = []
     for policy, runs in panel.runs.items():
-        apart = difference(panel, policy, reference, level)
+        apart = difference(panel, policy, reference)
         if apart is None:
             continue
-        own = summary(panel.title, policy, runs, level)
+        own = summary(panel.title, policy, runs)
         times, least, most = np.quantile(times_of(panel, policy, reference), [0.5, 0.0, 1.0])
         found.append(
             Standing(

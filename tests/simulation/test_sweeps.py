@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from soids.simulation.results import Panel
-from soids.simulation.sweeps import data_poor, data_rich, rates, series, slope
+from soids.simulation.sweeps import RATES, rates, series, slope
 from some_panels import random_panels, runs, stepped_panels
 
 
@@ -98,6 +98,7 @@ def test_rates_need_to_know_the_sparsity():
 
 
 def test_the_rates_of_theory_by_hand():
+    data_rich, data_poor = RATES.values()
     assert data_rich(2, 8, 100) == pytest.approx(40.0)  # sqrt(1600)
     assert data_poor(2, 8, 500) == pytest.approx(100.0)  # 1000^(2/3)
 

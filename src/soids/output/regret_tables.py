@@ -3,7 +3,8 @@
 All but the times are the same, byte for byte, for the same trials.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from soids.arrays import Floats
 from soids.output.table import Table
@@ -39,25 +40,25 @@ def _by_trial(panels: list[Panel], name: str, column: Callable[[Runs], Floats]) 
     return Table([*settings, "policy", "seed", name], rows)
 
 
-def regret_by_round(panels: list[Panel], points: int = 200) -> Table:
+def regret_by_round(panels: list[Panel]) -> Table:
     """The regret of each policy over rounds: means, standard deviations and quantiles."""
     rows: list[tuple[object, ...]] = []
     for panel in panels:
-        for policy, curve in statistics.curves(panel, points).items():
+        for policy, curve in statistics.curves(panel).items():
             columns = zip(*(column.tolist() for column in curve), strict=True)
             rows += [(panel.title, policy, *numbers) for numbers in columns]
     heads = ("panel", "policy", "round", "mean", "sd", "quantile_10", "median", "quantile_90")
     return Table(heads, rows)
 
 
-def summary(panels: list[Panel], level: float = 0.95) -> Table:
+def summary(panels: list[Panel]) -> Table:
     """All of a summary but the time, for each panel and policy."""
     heads = [name for name in Summary._fields if name != "milliseconds"]
-    found = [summary for panel in panels for summary in statistics.summarise(panel, level)]
+    found = [summary for panel in panels for summary in statistics.summarise(panel)]
     return Table(heads, [(*one[:-2], " ".join(map(str, one.worst_seeds))) for one in found])
 
 
-def comparison(figures: list[list[Panel]], level: float = 0.95) -> Table:
+def comparison(figures: list[list[Panel]]) -> Table:
     """The paired differences from the first policy of each figure.
 
     Figures that have the same first policy do not repeat each other.
@@ -66,14 +67,14 @@ def comparison(figures: list[list[Panel]], level: float = 0.95) -> Table:
     for panels in figures:
         reference = statistics.reference_of(panels)
         for panel in (one for one in panels if reference in one.runs):
-            for found in statistics.compare(panel, reference, level):
+            for found in statistics.compare(panel, reference):
                 rows[found.panel, found.policy, found.reference] = found
     return Table(Difference._fields, list(rows.values()))
 
 
-def sweep(panels: list[Panel], setting: str, level: float = 0.95) -> Table:
+def sweep(panels: list[Panel], setting: str) -> Table:
     """The mean regret of each policy at each value of a swept setting, with the line's slope."""
-    lines = series(panels, setting, level)
+    lines = series(panels, setting)
     others = list(dict.fromkeys(name for line in lines for name in line.others))
     rows: list[tuple[object, ...]] = []
     for line in lines:
@@ -88,28 +89,34 @@ def sweep(panels: list[Panel], setting: str, level: float = 0.95) -> Table:
 # Mean regrets to print
 
 
-def mean_regret(panels: list[Panel], title: str = "", note: str = "") -> Table:
-    """Mean ± standard error [worst seed] of the final regret: policies down, panels across."""
+def side_by_side(
+    panels: list[Panel], policies: list[str], found: Sequence[Sequence[Any]],
+    cell: Callable[[Any], object], title: str = "", head: str = "",
+) -> Table:  # fmt: skip
+    """Policies down and panels across; ``found`` has for each panel one record a policy."""
+    columns = [{one.policy: cell(one) for one in records} for records in found]
+    rows = [[policy, *(column.get(policy, "–") for column in columns)] for policy in policies]
+    return Table([head, *(panel.title for panel in panels)], rows, title)
+
+
+def mean_regret(panels: list[Panel], title: str = "") -> Table:
+    """Mean ± standard error [worst seed] of the final regret."""
     found = [statistics.summarise(panel) for panel in panels]
     most = max((one.seeds for summaries in found for one in summaries), default=0)
-    columns = [{one.policy: cell(one, most) for one in summaries} for summaries in found]
-    rows = [
-        [policy, *(column.get(policy, "–") for column in columns)] for policy in policies_of(panels)
-    ]
-    return Table(["", *(panel.title for panel in panels)], rows, title, note)
+    return side_by_side(panels, policies_of(panels), found, lambda one: cell(one, most), title)
 
 
 def printed(part: Part) -> Table:
     """The mean regrets of a figure for a terminal, with the time of a round."""
     title = (part.figure.title, part.note, "mean regret ± standard error [worst seed]")
     note = f"{part.figure.caption} The times (ms) are processor time per round on the last problem."
-    table = mean_regret(part.panels, "\n".join(filter(None, title)), note.strip())
+    table = mean_regret(part.panels, "\n".join(filter(None, title)))
     times = {one.policy: f"{one.milliseconds:.2f}" for one in statistics.summarise(part.panels[-1])}
     heads = [*table.heads, "ms"]
     rows = [[*map(str, row), times.get(str(row[0]), "")] for row in table.rows]
     if len(heads) > MANY:  # more problems than fit side by side
         heads, *rows = (list(map(str, column)) for column in zip(heads, *rows, strict=True))
-    return table._replace(heads=heads, rows=rows)
+    return table._replace(heads=heads, rows=rows, note=note.strip())
 
 
 def cell(found: Summary, most: int) -> str:

@@ -8,8 +8,8 @@ import base64
 import gzip
 import html
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +18,8 @@ from soids.output.figures.canvas import REMEDY, played, seeds_in_words
 from soids.output.figures.curves import log_limits
 from soids.output.figures.looks import lighter, looks
 from soids.output.figures.sweep import slope_in_words
-from soids.output.regret_tables import rounded, rounded_alike
-from soids.output.table import Table, as_html
+from soids.output.regret_tables import rounded, rounded_alike, side_by_side
+from soids.output.table import as_html
 from soids.simulation import statistics
 from soids.simulation.figures import ROUND, Figure
 from soids.simulation.results import Panel, Part, policies_of
@@ -31,13 +31,9 @@ DIGITS = 5  # of a number that is drawn
 
 
 def render(
-    parts: Sequence[Part],
-    title: str,
-    settings_text: str,
-    versions: Mapping[str, str],
-    *,
+    parts: Sequence[Part], title: str, settings_text: str, versions: Mapping[str, str],
     remark: str = "",
-) -> str:
+) -> str:  # fmt: skip
     """The page as text, the same for the same results: each figure with its tables."""
     try:
         from jinja2 import Environment, StrictUndefined
@@ -69,41 +65,31 @@ def view(part: Part, labels: Sequence[str]) -> dict[str, Any]:
     """What the page shows of one figure: its texts, its tables, and what it draws."""
     panels, order = played(part.panels), statistics.order_of(part)
     reference = statistics.reference_of(panels)
-    summaries = [{one.policy: one for one in statistics.summarise(panel)} for panel in panels]
-    differences = []
-    for panel in panels:
-        found = statistics.compare(panel, reference) if reference in panel.runs else []
-        differences.append({one.policy: one for one in found})
     others = [policy for policy in order if policy != reference]
-
-    def table(title: str, policies: list[str], found: Any, cell: Callable[[Any], Cell]) -> Table:
-        rows = [
-            [policy, *(cell(one[policy]) if policy in one else "–" for one in found)]
-            for policy in policies
-        ]
-        return Table(["policy", *(panel.title for panel in panels)], rows, title)
-
+    summaries = [statistics.summarise(panel) for panel in panels]
+    differences = [
+        statistics.compare(panel, reference) if reference in panel.runs else [] for panel in panels
+    ]
+    table = partial(side_by_side, panels, head="policy")
+    apart = f"Paired differences from {reference}"
     return {
         "figure": part.figure,
         "setting": "" if part.figure.x == ROUND else part.figure.x,
         "reference": reference,
-        "regrets": table("Final regret on each problem", order, summaries, regret_cell),
-        "differences": table(
-            f"Paired differences from {reference}", others, differences, difference_cell
-        ),
-        "worst": table("Worst seed on each problem", order, summaries, worst_cell),
-        "times": table("Milliseconds per decision", order, summaries, time_cell),
-        "drawn": drawn(panels, order, part.figure, labels),
+        "regrets": table(order, summaries, regret_cell, "Final regret on each problem"),
+        "differences": table(others, differences, difference_cell, apart),
+        "worst": table(order, summaries, worst_cell, "Worst seed on each problem"),
+        "times": table(order, summaries, time_cell, "Milliseconds per decision"),
+        "drawn": drawn(part, order, labels),
     }
 
 
 # What is drawn
 
 
-def drawn(
-    panels: list[Panel], order: list[str], figure: Figure, labels: Sequence[str]
-) -> dict[str, Any]:
+def drawn(part: Part, order: list[str], labels: Sequence[str]) -> dict[str, Any]:
     """All that a figure draws, as JSON; policies are numbers, by their place in the order."""
+    panels, figure = played(part.panels), part.figure
     known = looks(policies_of(panels), labels)
     return {
         "scale": figure.scale,
@@ -236,7 +222,7 @@ def worst_cell(found: Summary) -> Cell:
 
 
 def time_cell(found: Summary) -> Cell:
-    """Milliseconds with two significant digits, from 0.1 on."""
+    """Milliseconds with about two significant digits."""
     size = found.milliseconds
     decimals = 0 if size >= 10.0 else 1 if size >= 1.0 else 2 if size >= 0.1 else 3
     return Cell(f"{size:,.{decimals}f}")

@@ -70,7 +70,7 @@ def as_console(table: Table) -> RichTable:
         title=escape(table.title) or None, caption=escape(table.note) or None, box=box.SIMPLE,
         caption_justify="left", pad_edge=False, show_header=any(table.heads),
     )  # fmt: skip
-    heads, *rows = _texts(table, _console)
+    heads, *rows = _texts(table, lambda cell: escape(str(cell)))
     for place, head in enumerate(heads):
         shown.add_column(head, justify="left" if place < table.labels else "right")
     texts = iter(rows)
@@ -86,11 +86,6 @@ def _texts(table: Table, written: Callable[[object], str]) -> list[list[str]]:
     """All rows as texts, the heads first, without empty rows."""
     rows = (table.heads, *filter(None, table.rows))
     return [["" if cell is None else written(cell) for cell in row] for row in rows]
-
-
-def _console(cell: object) -> str:
-    """A cell in which Rich sees no styles."""
-    return escape(str(cell))
 
 
 def _markdown(cell: object) -> str:

@@ -1,7 +1,7 @@
 """How policies compare: summaries, paired differences and curves, each with its uncertainty.
 
-Regret means the cumulative regret at the horizon. Intervals are for means over seeds. The bootstrap
-has a fixed seed: the same results give the same numbers.
+Regret means the cumulative regret at the horizon; intervals are 95 % confidence intervals of means
+over seeds. The bootstrap has a fixed seed: the same results give the same numbers.
 """
 
 import math
@@ -28,11 +28,6 @@ class Interval(NamedTuple):
     low: float
     high: float
 
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the sign of the mean is known."""
-        return self.low > 0.0 or self.high < 0.0
-
 
 def interval(values: object, level: float = 0.95) -> Interval:
     """A bootstrap interval of the mean of independent values (N,).
@@ -53,9 +48,9 @@ def interval(values: object, level: float = 0.95) -> Interval:
     return sorted_interval(tuple(np.sort(sample).tolist()), as_share(level, "level"))
 
 
-def regret_interval(regret: Floats, level: float = 0.95) -> Interval:
+def regret_interval(regret: Floats) -> Interval:
     """The interval of a mean regret: at least zero, unless some regret is negative."""
-    low, high = interval(regret, level)
+    low, high = interval(regret)
     return Interval(0.0, high) if low < 0.0 <= regret.min() else Interval(low, high)
 
 
@@ -119,18 +114,18 @@ class Summary(NamedTuple):
     milliseconds: float  # per decision, of the median seed
 
 
-def summarise(panel: Panel, level: float = 0.95) -> list[Summary]:
+def summarise(panel: Panel) -> list[Summary]:
     """Summaries of all policies with a finished trial, in the order of the panel."""
-    return [summary(panel.title, policy, runs, level) for policy, runs in panel.played.items()]
+    return [summary(panel.title, policy, runs) for policy, runs in panel.played.items()]
 
 
-def summary(panel: str, policy: str, runs: Runs, level: float = 0.95) -> Summary:
+def summary(panel: str, policy: str, runs: Runs) -> Summary:
     """The summary of one policy on one problem."""
     final, seeds = runs.final, len(runs.final)
     sd = float(final.std(ddof=1)) if seeds > 1 else math.nan
     worst_seeds = tuple(sorted(runs.seeds[final == final.max()].tolist()))
     milliseconds = 1000.0 * float(np.median(runs.seconds)) / int(runs.rounds[-1])
-    ends = regret_interval(final, level)
+    ends = regret_interval(final)
     best, decile, median, last_decile, worst = map(
         float, np.quantile(final, [0.0, 0.1, 0.5, 0.9, 1.0])
     )
@@ -155,7 +150,7 @@ class Difference(NamedTuple):
     verdict: str
 
 
-def compare(panel: Panel, reference: str, level: float = 0.95) -> list[Difference]:
+def compare(panel: Panel, reference: str) -> list[Difference]:
     """Every other policy against the reference, where they have seeds in common.
 
     No claim is made if the interval contains zero, nor for a single seed. The intervals are not
@@ -166,24 +161,25 @@ def compare(panel: Panel, reference: str, level: float = 0.95) -> list[Differenc
             f"reference must be a policy of the panel, one of {list(panel.runs)}, got {reference!r}"
         )
     others = (policy for policy in panel.runs if policy != reference)
-    differences = (difference(panel, policy, reference, level) for policy in others)
+    differences = (difference(panel, policy, reference) for policy in others)
     return [found for found in differences if found is not None]
 
 
-def difference(panel: Panel, policy: str, reference: str, level: float = 0.95) -> Difference | None:
+def difference(panel: Panel, policy: str, reference: str) -> Difference | None:
     """One policy against another, or None if they have no seed in common."""
     ours, theirs = panel.runs[policy], panel.runs[reference]
     seeds, here, there = np.intersect1d(ours.seeds, theirs.seeds, return_indices=True)
     if len(seeds) == 0:
         return None
     paired = ours.final[here] - theirs.final[there]
-    ends, mean = interval(paired, level), float(paired.mean())
+    ends, mean = interval(paired), float(paired.mean())
+    excludes_zero = ends.low > 0.0 or ends.high < 0.0
     chance = len(seeds) < FEW and ends.low == ends.high  # a few differences may well be equal
     claim = BETTER if mean < 0.0 else WORSE
     return Difference(
         panel.title, policy, reference, len(seeds), mean, *ends,
         won=int((paired < 0.0).sum()), tied=int((paired == 0.0).sum()),
-        verdict=claim if ends.excludes_zero and not chance else UNDECIDED,
+        verdict=claim if excludes_zero and not chance else UNDECIDED,
     )  # fmt: skip
 
 
@@ -232,7 +228,5 @@ def ranked(panels: list[Panel]) -> list[str]:
 
 def order_of(part: Part) -> list[str]:
     """The policies with a finished trial, as the figure lists them or else as they are ranked."""
-    found = ranked(part.panels)
-    if not part.figure.policies:
-        return found
-    return [policy for policy in policies_of(part.panels) if policy in found]
+    found, listed = ranked(part.panels), policies_of(part.panels)
+    return [policy for policy in listed if policy in found] if part.figure.policies else found

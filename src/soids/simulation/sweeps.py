@@ -41,7 +41,7 @@ def swept(panels: list[Panel]) -> list[str]:
     return [name for name in names if len({repr(p.problem.get(name)) for p in panels}) > 1]
 
 
-def series(panels: list[Panel], setting: str, level: float = 0.95) -> list[Series]:
+def series(panels: list[Panel], setting: str) -> list[Series]:
     """One series for each policy and each choice of the other settings that were swept."""
     others = [name for name in swept(panels) if name != setting]
     for panel in panels:
@@ -59,7 +59,7 @@ def series(panels: list[Panel], setting: str, level: float = 0.95) -> list[Serie
     for group in groups.values():
         for policy in policies_of(panels):
             if played := [panel for panel in group if policy in panel.played]:
-                found.append(one_series(policy, played, setting, others, level))
+                found.append(one_series(policy, played, setting, others))
     return found
 
 
@@ -72,21 +72,19 @@ def grouped(panels: list[Panel], setting: str) -> dict[str, list[Series]]:
     return groups
 
 
-def one_series(
-    policy: str, played: list[Panel], setting: str, others: list[str], level: float
-) -> Series:
+def one_series(policy: str, played: list[Panel], setting: str, others: list[str]) -> Series:
     """One policy on problems that differ in one setting only."""
     runs = [panel.runs[policy] for panel in played]
     values = np.array([float(panel.problem[setting]) for panel in played])
-    ends = np.array([regret_interval(run.final, level) for run in runs])
+    ends = np.array([regret_interval(run.final) for run in runs])
     fixed = {name: played[0].problem[name] for name in others if name in played[0].problem}
     mean = np.array([run.final.mean() for run in runs])
     flat = all(policy in panel.level for panel in played)
-    estimate, around = UNKNOWN if flat else slope(values, runs, level)
+    estimate, around = UNKNOWN if flat else slope(values, runs)
     return Series(policy, fixed, values, mean, ends[:, 0], ends[:, 1], estimate, *around, flat)
 
 
-def slope(values: Floats, runs: list[Runs], level: float = 0.95) -> tuple[float, Interval]:
+def slope(values: Floats, runs: list[Runs]) -> tuple[float, Interval]:
     """The least-squares slope of log mean regret in the log of the values, and its interval.
 
     Only the seeds in common are used. To first order the slope is a mean over seeds of one term
@@ -102,7 +100,7 @@ def slope(values: Floats, runs: list[Runs], level: float = 0.95) -> tuple[float,
     logs = np.log(values) - np.log(values).mean()
     leverage = logs / (logs @ logs)
     estimate = float(leverage @ np.log(mean))
-    return estimate, interval(estimate + (regret / mean - 1.0) @ leverage, level)
+    return estimate, interval(estimate + (regret / mean - 1.0) @ leverage)
 
 
 def row_of(run: Runs, seeds: Ints) -> Ints:
@@ -112,22 +110,10 @@ def row_of(run: Runs, seeds: Ints) -> Ints:
     return rows
 
 
-# The rates of theory
-
-
-def data_rich(sparsity: float, dimension: float, horizon: float) -> float:
-    """The rate of the paper when data are rich."""
-    return math.sqrt(sparsity * dimension * horizon)
-
-
-def data_poor(sparsity: float, dimension: float, horizon: float) -> float:
-    """The rate of the paper when data are poor; the dimension has no part in it."""
-    return float((sparsity * horizon) ** (2.0 / 3.0))
-
-
+# Rates of the paper when data are rich and when they are poor, from sparsity, dimension, horizon.
 RATES: dict[str, Callable[[float, float, float], float]] = {
-    "√(s d T)": data_rich,
-    "(s T)^(2/3)": data_poor,
+    "√(s d T)": lambda sparsity, dimension, horizon: math.sqrt(sparsity * dimension * horizon),
+    "(s T)^(2/3)": lambda sparsity, dimension, horizon: (sparsity * horizon) ** (2.0 / 3.0),
 }
 
 
@@ -146,25 +132,26 @@ def rates(panels: list[Panel], setting: str, line: Series) -> list[Rate]:
     shapes are compared: where the series follows the lower rate, its regime changes where the two
     cross.
     """
-    problems = []
+    sizes = []
     for value in line.values:
         fixed = {setting: value, **line.others}
-        problems.append(next(p.problem for p in panels if p.problem == {**p.problem, **fixed}))
-    drawn = []
-    for name, rate in RATES.items():
-        shape = np.array([rate(sparsity_of(p), p["dimension"], p["horizon"]) for p in problems])
-        drawn.append(Rate(name, line.values, float((line.mean / shape).max()) * shape))
-    return drawn
+        sizes.append(sizes_of(next(p.problem for p in panels if p.problem == p.problem | fixed)))
+    shapes = {name: np.array([rate(*size) for size in sizes]) for name, rate in RATES.items()}
+    return [
+        Rate(name, line.values, float((line.mean / shape).max()) * shape)
+        for name, shape in shapes.items()
+    ]
 
 
-def sparsity_of(problem: dict[str, Any]) -> float:
-    """The number of features that matter, or an error that says that the rates need it."""
-    missing = [name for name in ("dimension", "horizon") if name not in problem]
-    if "sparsity" not in problem and problem.get("family") == "paper" and not missing:
-        return float(problem["dimension"] // 10)
-    if missing or "sparsity" not in problem:
+def sizes_of(problem: dict[str, Any]) -> tuple[float, float, float]:
+    """Sparsity, dimension and horizon, or an error that says that the rates need them."""
+    known = dict(problem)
+    if known.get("family") == "paper" and "dimension" in known:
+        known.setdefault("sparsity", known["dimension"] // 10)
+    try:
+        return float(known["sparsity"]), known["dimension"], known["horizon"]
+    except KeyError:
         raise ValueError(
             f"bounds need the dimension, sparsity and horizon of a problem, got {problem}: "
             "say them in [bandit], or set bounds = false"
-        )
-    return float(problem["sparsity"])
+        ) from None

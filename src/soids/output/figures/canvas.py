@@ -26,45 +26,26 @@ CAPTION_LETTERS = 17.0  # an inch
 TINY = 1e-12  # in place of zero on a logarithmic scale
 
 STYLE: dict[str, Any] = {
-    "text.color": INK,
-    "text.parse_math": False,  # a dollar in a label is a dollar
-    "font.size": 9.0,
-    "pdf.fonttype": 42,  # TrueType: text stays text
-    "axes.axisbelow": True,
-    "axes.edgecolor": "#999999",
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "axes.labelcolor": INK,
-    "axes.labelsize": 9.0,
-    "axes.linewidth": 0.7,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 10.0,
-    "grid.color": "#ececec",
-    "grid.linewidth": 0.7,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "legend.handlelength": 3.2,
-    **{f"{axis}tick.color": "#999999" for axis in "xy"},
-    **{f"{axis}tick.labelcolor": INK for axis in "xy"},
-    **{f"{axis}tick.labelsize": 8.5 for axis in "xy"},
-}
+    "text.color": INK, "text.parse_math": False,  # a dollar in a label is a dollar
+    "font.size": 9.0, "pdf.fonttype": 42,  # TrueType: text stays text
+    "axes.axisbelow": True, "axes.edgecolor": "#999999", "axes.labelcolor": INK,
+    "axes.labelsize": 9.0, "axes.linewidth": 0.7, "axes.titlelocation": "left",
+    "axes.titlesize": 10.0, "axes.spines.right": False, "axes.spines.top": False,
+    "axes.grid": True, "axes.grid.axis": "y", "grid.color": "#ececec", "grid.linewidth": 0.7,
+    "xtick.color": "#999999", "xtick.labelcolor": INK, "xtick.labelsize": 8.5,
+    "ytick.color": "#999999", "ytick.labelcolor": INK, "ytick.labelsize": 8.5,
+    "legend.frameon": False, "legend.fontsize": 8.5, "legend.handlelength": 3.2,
+}  # fmt: skip
 
 
 @contextmanager
 def styled() -> Iterator[None]:
     """Our style on top of Matplotlib's own, whatever the user's is."""
     try:
-        import matplotlib
+        from matplotlib import style
     except ImportError as error:
         raise ImportError(f"{REMEDY} ({error})") from None
-    defaults: dict[Any, Any] = {
-        key: value
-        for key, value in matplotlib.rcParamsDefault.items()
-        if not key.startswith("backend")
-    }
-    with matplotlib.rc_context(defaults | STYLE):
+    with style.context(["default", STYLE]):
         yield
 
 
@@ -86,13 +67,7 @@ def played(panels: list[Panel]) -> list[Panel]:
 
 
 def seeds_in_words(panels: list[Panel]) -> str:
-    """The number of seeds of a policy on a problem.
-
-    >>> from soids.simulation.results import Runs
-    >>> runs = Runs(np.arange(10), np.array([1]), np.zeros((10, 1)), np.zeros(10))
-    >>> seeds_in_words([Panel("", {}, {"SOIDS": runs})])
-    '10 seeds'
-    """
+    """The number of seeds of each policy on each problem, such as "10 seeds" or "8 to 10 seeds"."""
     counts = {len(runs.seeds) for panel in panels for runs in panel.played.values()}
     span = f"{min(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
     return f"{span} seed{'' if span == '1' else 's'}"

@@ -52,16 +52,12 @@ def draw_curves(part: Part, labels: Sequence[str] = ()) -> "Figure":
 
 
 def scales_of(panels: list[Panel]) -> list[str]:
-    """The scale of each row, chosen by the regrets."""
-    if not any(spans_orders(panel) for panel in panels):
-        return ["linear"]
-    return ["linear", "log"] if len(panels) <= 4 else ["log"]
-
-
-def spans_orders(panel: Panel) -> bool:
-    """Whether regrets are too far apart for one linear axis."""
-    ends = [float(runs.final.mean()) for runs in panel.played.values()]
-    return max(ends) > SPAN * min((end for end in ends if end > 0.0), default=math.inf)
+    """The scale of each row, with a logarithmic one if regrets are too far apart for the other."""
+    for panel in panels:
+        ends = [float(runs.final.mean()) for runs in panel.played.values()]
+        if max(ends) > SPAN * min((end for end in ends if end > 0.0), default=math.inf):
+            return ["linear", "log"] if len(panels) <= 4 else ["log"]
+    return ["linear"]
 
 
 def draw_panel(axes: "Axes", panel: Panel, known: dict[str, Look], scale: str) -> None:

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-THEORY = {
-    name: Look("#777777", dash) for name, dash in zip(RATES, ((6.0, 2.0), (2.0, 1.5)), strict=True)
-}
+THEORY = dict(zip(RATES, (Look("#777777", (6.0, 2.0)), Look("#777777", (2.0, 1.5))), strict=True))
 
 
 def draw_sweep(part: Part, labels: Sequence[str] = ()) -> "Figure":
@@ -42,9 +40,10 @@ def draw_sweep(part: Part, labels: Sequence[str] = ()) -> "Figure":
         for place, (title, lines) in enumerate(groups.items()):
             axes = grid[place // columns, place % columns]
             draw_group(axes, lines, known)
-            for rate in rates(panels, setting, lines[0]) if bounds and any_regret(lines) else ():
-                look = THEORY[rate.name]
-                axes.plot(rate.values, rate.regret, color=look.colour, dashes=look.dash, lw=1.3)
+            if bounds and axes.get_yscale() == "log":
+                for rate in rates(panels, setting, lines[0]):
+                    colour, dashes = THEORY[rate.name]
+                    axes.plot(rate.values, rate.regret, color=colour, dashes=dashes, lw=1.3)
             axes.set(title=title, xlabel=setting)
             if place % columns == 0:
                 axes.set_ylabel("regret at the horizon")
@@ -54,7 +53,7 @@ def draw_sweep(part: Part, labels: Sequence[str] = ()) -> "Figure":
             if slopes:
                 label_slopes(axes, lines, known)
         seeds = canvas.seeds_in_words(panels)
-        note = f"Shown are means over {seeds} with their 95 % intervals."
+        note = f"Shown are means over {seeds} with their 95 % confidence intervals."
         if seeds == "1 seed":
             note = "There is only one seed, so there are no intervals."
         if slopes:
@@ -66,19 +65,15 @@ def draw_sweep(part: Part, labels: Sequence[str] = ()) -> "Figure":
     return figure
 
 
-def any_regret(lines: list[Series]) -> bool:
-    """Whether some mean is not zero, which has no logarithm."""
-    return any(line.mean.any() for line in lines)
-
-
 def draw_group(axes: "Axes", lines: list[Series], known: dict[str, Look]) -> None:
     """All policies, for one choice of the other settings."""
     for line in lines:
         draw = draw_level if line.level else draw_series
         draw(axes, line, known)
-    axes.set(xscale="log", yscale="log" if any_regret(lines) else "linear")
-    if any_regret(lines):  # from the smallest to the largest positive number
+    axes.set_xscale("log")
+    if any(line.mean.any() for line in lines):  # zero has no logarithm
         ends = np.concatenate([part for line in lines for part in (line.low, line.mean, line.high)])
+        axes.set_yscale("log")
         axes.set_ylim(float(ends[ends > 0.0].min()) / 1.3, float(ends[ends > 0.0].max()) * 1.3)
     canvas.number_ticks(axes)
 
