@@ -20,8 +20,8 @@ from soids.cli.page import page
 from soids.cli.run import reason
 from soids.cli.whereabouts import MANIFEST, played_experiment
 from soids.files import UNREADABLE, write_whole
-from soids.plots import save
-from soids.plots.diagnosis import draw_diagnosis
+from soids.output.figures import save
+from soids.output.figures.diagnosis import draw_diagnosis
 from soids.simulation.board import EVERY
 from soids.simulation.diagnosis import Diagnosis, diagnose
 from soids.simulation.feedback import Feedback

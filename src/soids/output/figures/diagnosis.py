@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soids.arrays import Floats
-from soids.plots.canvas import number_ticks, styled
-from soids.plots.looks import HUES
+from soids.output.figures.canvas import number_ticks, styled
+from soids.output.figures.looks import HUES
 from soids.posteriors.smc import ALIVE
 from soids.simulation.diagnosis import Beliefs, Diagnosis
 from soids.simulation.guarantees import guarantees, so_far
