@@ -40,7 +40,7 @@ def test_remarks_say_what_was_found():
         ({"unmet1": ["a"], "unmet3": ["b"]}, "run: a. Theorem 3 is not proven for this run: b. A "),
         (
             {"unmet1": ["a", "b"], "unmet3": ["a"]},
-            "Theorems 1 and 3 are not proven for this run: a. Theorem 1 further lacks: b. A theorem",
+            "Theorems 1 and 3 are not proven for this run: a. Theorem 1 further lacks: b. A theor",
         ),
         ({"unit": 10.0}, "Regret is in units of the rewards, 10 times those of the theorems."),
         ({"trivial": 1.0}, "The bounds are vacuous at this horizon: both are above the trivial on"),

@@ -8,11 +8,6 @@ from soids.simulation.diagnosis import Agreement, Beliefs, Diagnosis
 from soids.simulation.findings import SURE, Findings
 from soids.simulation.guarantees import Guarantees
 
-IN_FORCE = {
-    "cap": "its cap of one half",
-    "data-rich": "the data-rich term",
-    "data-poor": "the data-poor term",
-}
 UNPROVEN = "not proven for this run"
 
 
@@ -34,7 +29,11 @@ def on_beliefs(seen: Diagnosis, findings: Findings, same: Agreement) -> Iterator
     yield from on_ratios(seen, beliefs, findings)
     yield on_gains(beliefs)
     if findings.regimes:
-        shares = [f"{IN_FORCE[name]} in {rounds(n)}" for name, n in findings.regimes.items()]
+        named = {"cap": "its cap of one half"}
+        shares = [
+            f"{named.get(name, f'the {name} term')} in {rounds(count)}"
+            for name, count in findings.regimes.items()
+        ]
         yield f"The learning rate was {', '.join(shares)}."
 
 
@@ -51,29 +50,23 @@ def on_agreement(same: Agreement, horizon: int) -> str:
     """Whether the stored trial came out again, and why it may not have."""
     if same.reproduced:
         return f"Played again: all {horizon} rounds are as stored, to the last bit."
+    what = f"choices differ from those stored from round {same.choices_differ_from} on"
+    if same.choices_differ_from is None:
+        what = "choices are as stored, other numbers are not"
     why = "they were played by other code than what is installed now"
     if same.same_code:
-        why = (
-            "the code is the same, so the machine or a library is not, or a budget_ms was spent "
-            "in another time"
-        )
-    first = same.choices_differ_from
-    what = f"choices differ from those stored from round {first} on"
-    if first is None:
-        what = "choices are as stored, other numbers are not"
+        why = "the code is the same, so the machine or a library differs, or a budget_ms was spent"
     return f"Played again: {what}; {why}."
 
 
 def on_support(findings: Findings) -> str:
     """Whether, and when, the support was found."""
+    found = f"The support was found (inclusion above {SURE}) in round {findings.found}"
     if findings.found is None:
         found = f"The support was never included as a whole (inclusion above {SURE})"
-    else:
-        found = f"The support was found (inclusion above {SURE}) in round {findings.found}"
-        if findings.lost:
-            found += f", and was in doubt again in {rounds(findings.lost)}"
-    plural = "" if findings.intruders == 1 else "s"
-    wrong = f"{findings.intruders or 'no'} other feature{plural}"
+    elif findings.lost:
+        found += f", and was in doubt again in {rounds(findings.lost)}"
+    wrong = f"{findings.intruders or 'no'} other feature{'s' * (findings.intruders != 1)}"
     return f"{found}; in the end {wrong} seemed to matter."
 
 

@@ -12,7 +12,7 @@ from soids.output.table import Table
 from soids.simulation.diagnosis import Beliefs, Diagnosis
 from soids.simulation.guarantees import Guarantees
 from soids.simulation.losses import Losses
-from soids.theory import Bound, Tally
+from soids.theory import Bound
 
 BARS, PLAIN_BARS = "▁▂▃▄▅▆▇█", ".:-=+*#@"
 WIDTH = 40  # of the history of a feature
@@ -109,14 +109,11 @@ def of_rounds(seen: Diagnosis, title: str) -> Table:
 
 def of_features(seen: Diagnosis, beliefs: Beliefs, plain: bool = False) -> Table:
     """The inclusion probability of the features that matter, and of the next best, over time."""
-    strength = beliefs.inclusion.mean(axis=0)
-    others = np.setdiff1d(np.argsort(-strength, kind="stable"), seen.support, assume_unique=True)
-    strongest = [j for j in others[:OTHERS] if strength[j] > 0.005]
-    rows = []
-    for j in [*seen.support[:MATTERING], *strongest]:
-        history = beliefs.inclusion[:, j]
-        matters = "matters" if j in seen.support else ""
-        rows.append((j, bars(history, plain), f"{history[-1]:.2f}", matters))
+    histories, others = beliefs.inclusion.T, beliefs.others(seen.support)[:OTHERS]
+    rows: list[tuple[object, ...]] = []
+    for j in [*seen.support[:MATTERING], *(j for j in others if histories[j].mean() > 0.005)]:
+        last, matters = f"{histories[j, -1]:.2f}", "matters" if j in seen.support else ""
+        rows.append((j, bars(histories[j], plain), last, matters))
     hidden = len(seen.support) - MATTERING
     if hidden > 0:
         rows.append(("", f"and {hidden} more that matter", "", ""))
@@ -192,39 +189,32 @@ def of_actions(losses: Losses) -> Table:
 def of_bounds(found: Guarantees, regret: float, horizon: int) -> Table:
     """The bounds beside the regret, each with its terms and whether it is proven."""
     rows = [("regret of this run", "", "", short(regret))]
-    for name, tally in (("Theorem 1", found.theorem1), ("  by the true gain", found.theorem1_true)):
-        terms = "a learning rate is zero"
-        if tally is not None:
-            first, second, third, last = map(short, tally)
-            terms = f"{first} + {second} - {third}" + (f" + {last}" if tally.additive else "")
-        rows.append(bound_row(name, tally, found.unmet1, terms))
-    terms = "a learning rate is zero, or s > d / 2"
-    if found.theorem3 is not None:
-        square, roots = short(found.ratios), short(found.root_ratios)
-        terms = f"{found.theorem3.regime}; ratios {square}, roots {roots}"
-    rows.append(bound_row("Theorem 3", found.theorem3, found.unmet3, terms))
+    for name, bound, unmet in (
+        ("Theorem 1", found.theorem1, found.unmet1),
+        ("  by the true gain", found.theorem1_true, found.unmet1),
+        ("Theorem 3", found.theorem3, found.unmet3),
+    ):
+        if bound is None:
+            why = "a learning rate is zero" + ", or s > d / 2" * (name == "Theorem 3")
+            rows.append((name, "", why, "none"))
+            continue
+        if isinstance(bound, Bound):
+            sums = f"ratios {short(found.ratios)}, roots {short(found.root_ratios)}"
+            terms = f"{bound.regime}; {sums}"
+        else:
+            first, second, third, last = map(short, bound)
+            terms = f"{first} + {second} - {third}" + f" + {last}" * (bound.additive > 0.0)
+        rows.append((name, "not proven" if unmet else "proven", terms, short(bound.value)))
     most = f"{horizon:,} rounds, gaps of at most {short(found.widest)}"
     rows.append(("trivial", "", most, short(found.trivial)))
     title = "Bounds on the expected regret, from what happened in this run"
     return Table(("", "for this run", "terms", "bound"), rows, title, labels=3)
 
 
-def bound_row(
-    name: str, bound: Tally | Bound | None, unmet: list[str], terms: str
-) -> tuple[str, str, str, str]:
-    """A theorem's bound, whether it is proven, and its terms or why there are none."""
-    if bound is None:
-        return name, "", terms, "none"
-    return name, "not proven" if unmet else "proven", terms, short(bound.value)
-
-
 def of_every_round(seen: Diagnosis) -> Table:
     """Every series, a line for each round, for programs; what is not finite is left empty."""
     flat: dict[str, Any] = {"round": np.arange(1, len(seen.trace.chosen) + 1)}
     for name, values in seen.columns.items():
-        flat |= (
-            {name: values}
-            if values.ndim == 1
-            else {f"{name}_{j}": column for j, column in enumerate(values.T)}
-        )
+        several = {f"{name}_{j}": column for j, column in enumerate(values.T) if values.ndim > 1}
+        flat |= several or {name: values}
     return Table(tuple(flat), list(zip(*map(as_plain, flat.values()), strict=True)))

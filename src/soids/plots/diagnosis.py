@@ -54,14 +54,14 @@ def draw_with_beliefs(grid: Any, seen: Diagnosis, beliefs: Beliefs) -> None:
     total, truth, flat = seen.trace.regret.cumsum(), seen.bandit.truth, np.ones_like(beliefs.error)
     explored = np.where(beliefs.exploring, seen.trace.regret, 0.0).cumsum()
     lines = [("in all", total, BLUE), ("of exploring rounds", explored, ORANGE)]
-    panel(regret, "Regret so far", lines, bottom=0.0)
+    panel(regret, "Regret so far", lines, limits=(0.0, None))
     panel(bounds, "Bounds on the regret so far", [("regret", total, BLUE), *bounds_on(seen)], "log")
     lines = [("true", beliefs.true_gain, ORANGE), ("surrogate", beliefs.surrogate_gain, BLUE)]
     panel(gain, "Information gain, nats", lines, "log")
     draw_inclusion(inclusion, seen, beliefs)
     norm = np.abs(seen.bandit.theta).sum() * flat
     lines = [("", beliefs.error, BLUE), ("l1 norm of the true parameter", norm, GREY)]
-    panel(error, "l1 distance of the mean to the true parameter", lines, bottom=0.0)
+    panel(error, "l1 distance of the mean to the true parameter", lines, limits=(0.0, None))
     draw_particles(particles, seen, beliefs)
     draw_ratio(square, seen.trace.ratio, beliefs.square_bound, "2-ratio", "2 d")
     draw_ratio(cubic, beliefs.cubed, beliefs.cubic_bound, "3-ratio", "54 k R / C_min")
@@ -78,23 +78,21 @@ def draw_with_beliefs(grid: Any, seen: Diagnosis, beliefs: Beliefs) -> None:
 def draw_without_beliefs(grid: Any, seen: Diagnosis) -> None:
     """The panels of a policy without a posterior."""
     (regret, expected), (choices, probability) = grid
-    panel(regret, "Regret so far", [("", seen.trace.regret.cumsum(), BLUE)], bottom=0.0)
+    panel(regret, "Regret so far", [("", seen.trace.regret.cumsum(), BLUE)], limits=(0.0, None))
     lines = [("true", seen.trace.regret, PALE)]
     if not np.isnan(seen.surrogate_regret).all():
         lines.append(("upper bound of the policy", seen.surrogate_regret, BLUE))
     panel(expected, "Regret of a round", lines, "symlog")
     ranks = np.argsort(np.argsort(seen.bandit.gaps, kind="stable"), kind="stable") + 1
     dots(choices, ranks[seen.trace.chosen].astype(np.float64))
-    panel(choices, "Rank of the action played, 1 is the best", [], "log")
-    choices.set_ylim(1.2 * len(ranks), 0.8)
+    panel(choices, "Rank of the action played, 1 is the best", [], "log", (1.2 * len(ranks), 0.8))
     dots(probability, seen.trace.probability)
-    panel(probability, "Probability of the action played", [])
-    probability.set_ylim(-0.02, 1.02)
+    panel(probability, "Probability of the action played", [], limits=(-0.02, 1.02))
 
 
 def panel(
     axes: "Axes", title: str, lines: Sequence[Line], scale: str = "linear",
-    bottom: float | None = None,
+    limits: tuple[float, float | None] | None = None,
 ) -> None:  # fmt: skip
     """Lines over the rounds; grey ones are references, and dotted."""
     axes.set_title(title)
@@ -106,8 +104,8 @@ def panel(
             linewidth=style[1],
         )  # fmt: skip
     axes.set_yscale(scale)
-    if bottom is not None:
-        axes.set_ylim(bottom=bottom)
+    if limits is not None:
+        axes.set_ylim(*limits)
 
 
 def rounds(values: Floats) -> Floats:
@@ -140,17 +138,13 @@ def bounds_on(seen: Diagnosis) -> list[Line]:
 
 
 def draw_inclusion(axes: "Axes", seen: Diagnosis, beliefs: Beliefs) -> None:
-    """The inclusion probabilities: above the line of the features that matter, below it of those
-    others that have the largest ones.
-    """
+    """The inclusion probabilities: of features that matter, and below the line of others."""
     axes.set_title("Probability that a feature matters, dark is 1")
     if not seen.selects:
         say(axes, "this posterior does not select features")
         return
     matter = seen.support[: MOST // 2]
-    rank = np.argsort(-beliefs.inclusion.mean(axis=0), kind="stable")
-    others = rank[~np.isin(rank, seen.support)][: MOST - len(matter)]
-    features = [*matter, *others]
+    features = [*matter, *beliefs.others(seen.support)[: MOST - len(matter)]]
     axes.imshow(
         beliefs.inclusion[:, features].T, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto",
         interpolation="nearest",  # or neighbours would blend
@@ -167,12 +161,12 @@ def draw_particles(axes: "Axes", seen: Diagnosis, beliefs: Beliefs) -> None:
     if seen.selects:
         lines.append(("distinct supports", beliefs.supports.astype(np.float64), ORANGE))
     half = np.full_like(beliefs.effective, 0.5 * seen.particles)
-    panel(axes, f"Effective size of {seen.particles} particles", [*lines, ("", half, GREY)])
+    title, limits = f"Effective size of {seen.particles} particles", (0.0, 1.02 * seen.particles)
+    panel(axes, title, [*lines, ("", half, GREY)], limits=limits)
     resampled = np.flatnonzero(beliefs.surviving < ALIVE * seen.particles) + 1
     if len(resampled):
         axes.plot(resampled, np.zeros(len(resampled)), "|", color=RED, label="resampled",
                   clip_on=False)  # fmt: skip
-    axes.set_ylim(0.0, 1.02 * seen.particles)
 
 
 def draw_ratio(axes: "Axes", ratio: Floats, bound: Floats, name: str, formula: str) -> None:

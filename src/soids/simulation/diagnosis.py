@@ -56,6 +56,11 @@ class Beliefs(NamedTuple):
     regime: Sequence[str]  # the term of the learning rate that is in force; empty if it has none
     inclusion: Floats  # (T, d)
 
+    def others(self, support: Ints) -> Ints:
+        """The features outside of a support, those with the largest inclusion first."""
+        order = np.argsort(-self.inclusion.mean(axis=0), kind="stable")
+        return order[~np.isin(order, support)]
+
 
 class Diagnosis(NamedTuple):
     """A trial, and what was seen of the policy's beliefs in it."""
@@ -204,9 +209,7 @@ def agreement(trial: Trial, outcome: Outcome, trace: Trace) -> Agreement:
 
 
 def surviving(before: Belief | None, after: Belief) -> float:
-    """The effective size that the sampler saw when it turned to the new target, by which it decides
-    whether to resample (under a half) and, as a rule, to go by several steps (under a tenth).
-    """
+    """The effective size at the new target, before the sampler resamples; NaN without weights."""
     if not isinstance(before, ParticleSystem) or not isinstance(after, ParticleSystem):
         return math.nan
     turned = before if before is after else aimed(before, after.target)

@@ -26,6 +26,7 @@ from soids.theory.sparse_optimal_action import has_sparse_optimal_actions
 
 REACH = 1.2564  # largest 2 rate gap at which the lemma on gaps counts the regret twice
 PROGRAMS = 500  # linear programs by which Definition 1 is checked, at most
+GIVEN = ("sparsity", "radius", "noise")
 
 
 class Guarantees(NamedTuple):
@@ -58,6 +59,7 @@ class Terms(NamedTuple):
 
     policy: PosteriorRule
     beliefs: Beliefs
+    given: dict[str, float | None]  # sparsity, radius and noise, if the policy knows them
     sparsity: int
     radius: float
     unit: float
@@ -102,22 +104,17 @@ def terms_of(seen: Diagnosis) -> Terms | None:
     if policy is None or beliefs is None:
         return None
     truth, actions = seen.bandit.truth, seen.bandit.actions
-    sparsity, radius = given(policy, "sparsity") or 0, given(policy, "radius") or 0.0
+    given = {name: getattr(policy.model, name, getattr(policy, name)) for name in GIVEN}
+    radius = given["radius"] or 0.0
     radius = max(truth["radius"], radius if math.isfinite(radius) else 0.0)
-    count = max(1, int(truth["sparsity"]), int(sparsity))
+    sparsity = max(1, int(truth["sparsity"]), int(given["sparsity"] or 0))
     c_min, size = exploration(actions)
     most = policy.action_bound or max(1.0, size)
-    sparse = has_sparse_optimal_actions(actions, count, programs=PROGRAMS).holds
     return Terms(
-        policy, beliefs, count, float(radius), float(beliefs.noise[-1]),
-        float(radius * np.ptp(actions, axis=0).max()), c_min * (size / most) ** 2, most, sparse,
+        policy, beliefs, given, sparsity, float(radius), float(beliefs.noise[-1]),
+        float(radius * np.ptp(actions, axis=0).max()), c_min * (size / most) ** 2, most,
+        has_sparse_optimal_actions(actions, sparsity, programs=PROGRAMS).holds,
     )  # fmt: skip
-
-
-def given(policy: PosteriorRule, name: str) -> float | None:
-    """What the posterior was given, if anything."""
-    value: float | None = getattr(policy.model, name, getattr(policy, name))
-    return value
 
 
 def sums_of_ratios(seen: Diagnosis, beliefs: Beliefs) -> tuple[Floats, Floats]:  # (T,) each
@@ -202,11 +199,10 @@ def unmet(seen: Diagnosis, terms: Terms) -> Iterator[str]:
         yield f"eta must be {ETA}, it is {policy.eta:g}"
     if not isinstance(policy.model, Subset):
         yield f"the posterior must have the prior 'subset', it is {policy.posterior!r}"
-    known = {name: given(policy, name) for name in ("sparsity", "radius", "noise")}
-    learned = [name for name, most in known.items() if most is None]
+    learned = [name for name, most in terms.given.items() if most is None]
     if learned:
         yield f"{', '.join(learned)} must be given to the policy"
-    for name, most in known.items():
+    for name, most in terms.given.items():
         if most is not None and truth[name] > most * (1.0 + ROUNDING):
             yield f"the {name} given must be at least the true {truth[name]:g}, it is {most:g}"
     if "noise" not in learned and terms.unit < largest * (1.0 - ROUNDING):
@@ -239,7 +235,7 @@ def unmet_by_rates(rates: Floats, terms: Terms) -> Iterator[str]:
         yield f"the 2-ratio must have a bound, that of gain={terms.policy.gain!r} has none"
     if callable(rate):
         yield "the learning rates must not depend on rewards, a function's may"
-    elif rate in RATES and given(terms.policy, "sparsity") is None:
+    elif rate in RATES and terms.given["sparsity"] is None:
         yield "the learning rates must not depend on rewards, these follow the sparsity learned"
 
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import Bools, Floats
 from soids.simulation.diagnosis import Diagnosis
 
 COSTLIEST = 5  # actions shown
@@ -58,38 +57,34 @@ class Losses(NamedTuple):
 
 def locate(seen: Diagnosis, costliest: int = COSTLIEST) -> Losses:
     """Where the regret of a trial lies."""
-    regret, chosen, gaps = seen.trace.regret, seen.trace.chosen, seen.bandit.gaps
+    chosen, regret, gaps = seen.trace.chosen, seen.trace.regret, seen.bandit.gaps
     counts = np.bincount(chosen, minlength=len(gaps))
     costs = gaps * counts
     order = [int(k) for k in np.argsort(-costs, kind="stable") if costs[k] > 0.0]
     actions = [
         CostlyAction(k, float(gaps[k]), int(counts[k]), float(costs[k])) for k in order[:costliest]
     ]
-    exploring, parts = None, list[Part | None]([None] * 3)
+    parts: list[Part | None] = [None, None, None]
     if seen.beliefs is not None:
-        exploring, gain, best = (
-            seen.beliefs.exploring,
-            seen.beliefs.surrogate_gain,
-            gaps[chosen] == 0.0,
-        )
-        masks = exploring, ~exploring & ~best, ~exploring & best
+        explores, gain = seen.beliefs.exploring, seen.beliefs.surrogate_gain
+        best = gaps[chosen] == 0.0
         parts = [
-            Part(int(one.sum()), float(regret[one].sum()), float(gain[one].sum())) for one in masks
+            Part(int(mask.sum()), float(regret[mask].sum()), float(gain[mask].sum()))
+            for mask in (explores, ~explores & ~best, ~explores & best)
         ]
     return Losses(
-        float(regret.sum()),
-        [stretch(first, last, regret, exploring) for first, last in stretches(len(chosen))],
-        actions, max(0, len(order) - costliest), int(counts[gaps == 0.0].sum()), *parts,
+        float(regret.sum()), [stretch(seen, *ends) for ends in stretches(len(chosen))], actions,
+        max(0, len(order) - costliest), int(counts[gaps == 0.0].sum()), *parts,
     )  # fmt: skip
 
 
-def stretch(first: int, last: int, regret: Floats, exploring: Bools | None) -> Stretch:
+def stretch(seen: Diagnosis, first: int, last: int) -> Stretch:
     """The rounds from the first to the last."""
-    paid = regret[first - 1 : last]
-    if exploring is None:
-        return Stretch(first, last, float(paid.sum()), None, None)
-    mask = exploring[first - 1 : last]
-    return Stretch(first, last, float(paid.sum()), int(mask.sum()), float(paid[mask].sum()))
+    regret = seen.trace.regret[first - 1 : last]
+    if seen.beliefs is None:
+        return Stretch(first, last, float(regret.sum()), None, None)
+    mask = seen.beliefs.exploring[first - 1 : last]
+    return Stretch(first, last, float(regret.sum()), int(mask.sum()), float(regret[mask].sum()))
 
 
 def stretches(horizon: int) -> list[tuple[int, int]]:
