@@ -38,11 +38,7 @@ def on_beliefs(seen: Diagnosis, findings: Findings, same: Agreement) -> Iterator
 
 
 def rounds(count: int | None) -> str:
-    """A number of rounds in words.
-
-    >>> rounds(0), rounds(1), rounds(20)
-    ('no round', '1 round', '20 rounds')
-    """
+    """A number of rounds in words: no round, 1 round, 20 rounds."""
     return f"{count or 'no'} round{'s' if count and count > 1 else ''}"
 
 

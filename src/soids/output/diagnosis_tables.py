@@ -133,11 +133,7 @@ def bars(history: Floats, plain: bool = False) -> str:
 
 
 def paid(part: float, whole: float) -> tuple[str, str]:
-    """A part of the regret, and its share of the whole.
-
-    >>> paid(1.0, 3.0), paid(0.0, 0.0)
-    (('1', '33%'), ('0', ''))
-    """
+    """A part of the regret, and its share of the whole if there is any."""
     return short(part), f"{part / whole:.0%}" if whole > 0.0 else ""
 
 
