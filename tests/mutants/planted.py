@@ -78,8 +78,8 @@ BUGS = (
     ),
     Bug(
         "drift uphill",
-        "- slope.drift[j] -",
-        "+ slope.drift[j] -",
+        "- target.drift[j] -",
+        "+ target.drift[j] -",
         kind="baseline",
     ),
     Bug(

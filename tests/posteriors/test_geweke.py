@@ -21,7 +21,7 @@ from scipy.special import logsumexp
 from p_values import assert_plausible, two_sided
 from soids.arrays import Bools, Floats
 from soids.evidence import Evidence
-from soids.kernels.moves.sweep import CHAIN, CLOUD, PINNED_CHAIN
+from soids.kernels.moves.sweep import CHAIN, PARTICLES, PINNED_CHAIN
 from soids.posteriors import Relaxed, SpikeSlab, smc
 from soids.posteriors.particle_system import ParticleSystem
 from soids.posteriors.prior import Prior
@@ -216,8 +216,8 @@ every_target = pytest.mark.parametrize(("law", "eta", "rate"), TARGETS)
     [
         pytest.param(*target, pace, id="-".join([*map(str, target), name]))
         for target in TARGETS
-        for name, pace in {"cloud": CLOUD, "chain": CHAIN, "pinned chain": PINNED_CHAIN}.items()
-        if pace == CLOUD or "relaxed" not in target[0]  # which has but one
+        for name, pace in {"cloud": PARTICLES, "chain": CHAIN, "pinned chain": PINNED_CHAIN}.items()
+        if pace == PARTICLES or "relaxed" not in target[0]  # which has but one
     ],
 )
 def test_moves_leave_their_target_invariant(law, eta, rate, pace):

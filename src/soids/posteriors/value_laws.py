@@ -1,6 +1,5 @@
-"""Laws of the values of the features that matter, given the support.
-
-A law has its density, its draws, and the numbers that the moves need.
+"""Laws of the values of the features that matter, given the support: density, draws, and the
+numbers that the moves need.
 """
 
 import math
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from soids.arrays import Bools, Floats, Ints
 from soids.kernels.density import twins
@@ -46,7 +46,7 @@ class ValueLaw(ABC):
 
     @abstractmethod
     def draw(
-        self, sizes: Ints, radii: Floats, dimension: int, rng: np.random.Generator
+        self, sizes: Ints, radii: Floats, dimension: int, rng: Generator
     ) -> tuple[Floats, Bools]:
         """Parameters and labels (M, d) of given sizes, not yet restricted to a ball."""
 
@@ -64,7 +64,7 @@ class UniformInBall(ValueLaw):
             yield log_mass_of_balls(radius, thetas)
 
     def draw(
-        self, sizes: Ints, radii: Floats, dimension: int, rng: np.random.Generator
+        self, sizes: Ints, radii: Floats, dimension: int, rng: Generator
     ) -> tuple[Floats, Bools]:
         thetas = np.zeros((len(radii), dimension))
         for m, size in enumerate(sizes):
@@ -98,7 +98,7 @@ class Slab(ValueLaw):
         yield np.where(np.abs(thetas).sum(axis=1) > radius.high, -np.inf, 0.0)
 
     def draw(
-        self, sizes: Ints, radii: Floats, dimension: int, rng: np.random.Generator
+        self, sizes: Ints, radii: Floats, dimension: int, rng: Generator
     ) -> tuple[Floats, Bools]:
         shape = len(sizes), dimension
         ranks = rng.random(shape).argsort(axis=1).argsort(axis=1)

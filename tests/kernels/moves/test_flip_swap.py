@@ -44,7 +44,7 @@ from thread_counts import by_one_and_two_threads, needs_two_threads
 PACES = pytest.mark.parametrize(
     "pace",
     [
-        sweep.CLOUD,
+        sweep.PARTICLES,
         sweep.CHAIN._replace(redrawn=0.5),
         sweep.PINNED_CHAIN._replace(redrawn=0.5, joint=0.8),
     ],

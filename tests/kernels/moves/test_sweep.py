@@ -12,7 +12,7 @@ from soids.posteriors.target import Target
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="would take minutes as plain Python")
-@pytest.mark.parametrize("pace", [sweep.CLOUD, sweep.CHAIN, sweep.PINNED_CHAIN._replace(joint=0.9)])
+@pytest.mark.parametrize("pace", [sweep.PARTICLES, sweep.CHAIN, sweep.PINNED_CHAIN._replace(joint=0.9)])
 def test_every_pace_leads_to_supports_that_data_do_not_pin_and_back(pace):
     """Of two features that are the same in all actions, no data pin both."""
     rng = np.random.default_rng(0)
