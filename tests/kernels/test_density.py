@@ -1,4 +1,4 @@
-"""Fit and optimism of a cloud, against their formulas."""
+"""Fit and optimism of particles, against their formulas."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def fit_arguments(rng, particles=40, dimension=7):
 
 
 def optimism_arguments(rng, particles=40):
-    """Rewards of three menus, the second of them without tilt."""
+    """Rewards of three action sets, the second of them without tilt."""
     return rng.standard_normal((particles, 9)), np.array([0, 4, 6, 9]), np.array([1.5, 0.0, 0.9])
 
 

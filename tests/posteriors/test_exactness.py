@@ -125,8 +125,8 @@ def test_without_power_and_optimism_the_posterior_is_the_prior(monkeypatch, post
             radius=1.5, eta=0.0, rate=0.0,
         )  # fmt: skip
     tuning = Tuning(eta=0.0, rate=0.0, particles=PARTICLES, sweeps=1)
-    cloud = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(0))
-    assert_exact(cloud.particles(), exact, past)
+    system = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(0))
+    assert_exact(system.particles(), exact, past)
 
 
 def test_without_power_and_optimism_the_relaxed_posterior_is_its_prior():
@@ -136,8 +136,8 @@ def test_without_power_and_optimism_the_relaxed_posterior_is_its_prior():
     )
     posterior = Relaxed(2, sparsity=1, noise=1.0, slab_variance=4.0, spike_scale=0.2)
     tuning = Tuning(eta=0.0, rate=0.0, particles=PARTICLES, sweeps=1)
-    cloud = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(0))
-    assert_exact(cloud.particles(), exact, past)
+    system = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(0))
+    assert_exact(system.particles(), exact, past)
 
 
 @pytest.mark.parametrize("rounds", [1, 4])
