@@ -183,7 +183,7 @@ def test_draws_are_exact_for_any_noise(noise):
 
 
 @pytest.mark.parametrize("noise", [0.2, 3.0])
-def test_slab_and_spike_scale_with_the_noise_unless_told(noise):
+def test_slab_and_spike_scale_with_the_noise_unless_given(noise):
     past = scene(2, 8, noise=noise)
     sizes, variance, rate = binomial_sizes(2, 0.5), 10.0 * noise**2, 0.1 / noise
     exact = enumerate_spike_slab(

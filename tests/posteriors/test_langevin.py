@@ -75,7 +75,7 @@ def test_the_variance_is_too_large_as_theory_predicts(step, preconditioned):
     assert_plausible(p_values)
 
 
-def test_what_is_not_told_is_drawn_as_the_exact_sampler_draws_it():
+def test_what_is_not_given_is_drawn_as_the_exact_sampler_draws_it():
     past = scene(3, 25)
     evidence = evidence_of(past)
 

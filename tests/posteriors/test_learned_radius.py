@@ -66,7 +66,7 @@ def carried(posterior, evidences, rng):
     return moments(particles.thetas @ MENU.actions.T, particles.weights)
 
 
-def test_a_cloud_follows_a_prior_that_follows_the_rewards():
+def test_particles_follow_a_prior_that_follows_the_rewards():
     """The bias of a hundred particles is at most 1.5 % in means and 4 % in gains."""
     posterior, evidences = Subset(2, sparsity=2), histories(1)
     mean, gain = by_draws_from_the_prior(posterior, evidences[-1])

@@ -96,7 +96,7 @@ def history(past: Past) -> list[Past]:
 
 
 @KNOWN_OR_NOT
-def test_clouds_carried_from_round_to_round_stay_exact(noise):
+def test_particles_carried_from_round_to_round_stay_exact(noise):
     past = scene(3, 12, menus=2)
     posterior = Subset(3, sparsity=2, radius=2.0, noise=noise)
     rounds = [evidence_of(earlier) for earlier in history(past)]

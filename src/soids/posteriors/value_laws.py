@@ -15,6 +15,8 @@ from soids.arrays import Bools, Floats, Ints
 from soids.kernels.density import twins
 from soids.posteriors.unknowns import Span, log_mass_of_balls
 
+Draws = tuple[Floats, Bools]  # (M, d) each: parameters, and which features matter
+
 
 @dataclass(frozen=True)
 class ValueLaw(ABC):
@@ -45,10 +47,8 @@ class ValueLaw(ABC):
         """The terms (M,) of the log density that differ between particles or targets."""
 
     @abstractmethod
-    def draw(
-        self, sizes: Ints, radii: Floats, dimension: int, rng: Generator
-    ) -> tuple[Floats, Bools]:
-        """Parameters and labels (M, d) of given sizes, not yet restricted to a ball."""
+    def draw(self, sizes: Ints, radii: Floats, dimension: int, rng: Generator) -> Draws:
+        """Parameters and labels of given sizes, not yet restricted to a ball."""
 
 
 class UniformInBall(ValueLaw):
@@ -63,9 +63,7 @@ class UniformInBall(ValueLaw):
         if not radius.known:
             yield log_mass_of_balls(radius, thetas)
 
-    def draw(
-        self, sizes: Ints, radii: Floats, dimension: int, rng: Generator
-    ) -> tuple[Floats, Bools]:
+    def draw(self, sizes: Ints, radii: Floats, dimension: int, rng: Generator) -> Draws:
         thetas = np.zeros((len(radii), dimension))
         for m, size in enumerate(sizes):
             # k + 1 exponentials over their sum are uniform on the simplex; the last is the rest.
@@ -97,9 +95,7 @@ class Slab(ValueLaw):
             yield -(length / self.spike_scale + thetas.shape[1] * np.log(self.spike_scale))
         yield np.where(np.abs(thetas).sum(axis=1) > radius.high, -np.inf, 0.0)
 
-    def draw(
-        self, sizes: Ints, radii: Floats, dimension: int, rng: Generator
-    ) -> tuple[Floats, Bools]:
+    def draw(self, sizes: Ints, radii: Floats, dimension: int, rng: Generator) -> Draws:
         shape = len(sizes), dimension
         ranks = rng.random(shape).argsort(axis=1).argsort(axis=1)
         included = ranks < sizes[:, None]
