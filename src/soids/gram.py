@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from soids.arrays import Bools, Floats, Ints
-from soids.kernels.gram_rows import Rows, blend_rows, fill_rows, raise_rows, whole
+from soids.kernels.gram_rows import Rows, blend_rows, fill_rows, raise_rows, raised, whole
 from soids.kernels.threads import by_rows
 
 SMALL = 512  # dimension up to which the whole gram is computed at once
@@ -90,7 +90,7 @@ class Gram:
         d, nothing = len(action), np.empty((0, len(action)))
         diagonal = self.diagonal + action * action
         if self.is_whole:
-            return Gram(diagonal, self.dense() + np.outer(action, action), nothing)
+            return Gram(diagonal, raised(self.dense(), action), nothing)
         after = Gram(diagonal, nothing, nothing)
         journal = self._journal or Journal(self.actions)
         after._journal, after.actions = journal.followed(len(self.actions), action)

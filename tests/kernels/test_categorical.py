@@ -61,7 +61,7 @@ def test_arms_follow_the_softmax_of_their_sets_tilted_rewards(menu):
     np.testing.assert_allclose(shares, softmax(TILTS[menu] * rewards[first:last]), atol=1e-3)
 
 
-def test_menus_pull_together_and_one_without_tilt_does_not():
+def test_sets_pull_together_and_one_without_tilt_does_not():
     columns, rewards = np.random.default_rng(2).standard_normal((6, 9)), np.zeros(9)
     rewards[[2, 5, 7]] = 1e4  # the arm of each set is certain
     arms, pull = drawn_arms(columns, rewards, np.full(3, 0.5))
@@ -69,7 +69,7 @@ def test_menus_pull_together_and_one_without_tilt_does_not():
     np.testing.assert_allclose(pull, 1.5 * columns[:, 2] + 0.9 * columns[:, 7])
 
 
-def test_extreme_uniforms_draw_the_ends_of_a_menu():
+def test_extreme_uniforms_draw_the_ends_of_a_set():
     columns = np.ones((1, 9))
     assert drawn_arms(columns, np.zeros(9), np.zeros(3))[0].tolist() == [0, -1, 6]
     assert drawn_arms(columns, np.zeros(9), np.full(3, 1.0 - 2.0**-53))[0].tolist() == [3, -1, 8]

@@ -47,7 +47,7 @@ def test_optimism_is_the_tilted_maximum_and_the_log_sum_exp():
     np.testing.assert_allclose(soft, bound, rtol=1e-13)
 
 
-def test_without_menus_there_is_no_optimism():
+def test_without_action_sets_there_is_no_optimism():
     best, soft = density.optimism(np.empty((3, 0)), np.array([0]), np.empty(0))
     np.testing.assert_array_equal([best, soft], np.zeros((2, 3)))
 

@@ -182,19 +182,21 @@ def rehearse(tests: list[Path]) -> None:
 
 
 def judge(bug: Bug) -> Result:
-    """Plant a bug and run the tests of its kind, those of kernels and the nearest ones first."""
+    """Plant a bug and run the tests of its kind, the nearest to its module first.
+
+    Before that, if the bug is in a kernel, the kernels' tests run as plain Python.
+    """
     ((module, _),) = places_of(bug, COPY)
     distances = importers(module, [COPY / "src", COPY / "tests"])
     nearest = sorted(judges(bug.kind), key=lambda test: distances.get(COPY / test, len(distances)))
     of_kernels = [test for test in nearest if test.is_relative_to(KERNELS)]
-    others = [test for test in nearest if not test.is_relative_to(KERNELS)]
     place, began = module.relative_to(COPY), time.monotonic()
-    verdict, test = "SURVIVED", ""
+    verdict, test, is_kernel = "SURVIVED", "", place.is_relative_to("src/soids/kernels")
     with tempfile.TemporaryDirectory(dir=HERE) as folder:
         tree = Path(folder)
         plant(bug, place, {path.stem for path in distances}, tree)
         try:
-            for tests, plain in ((of_kernels, True), (others, False)):
+            for tests, plain in ((of_kernels if is_kernel else [], True), (nearest, False)):
                 code, said = pytest(tests, tree, plain=plain) if tests else (0, "")
                 if code != 0:
                     verdict, test = "caught", first_failure(said)

@@ -129,7 +129,7 @@ def assert_calibrated(case: Case, replicates: int) -> None:
 
 @pytest.mark.parametrize(("eta", "rate"), [(1.0, 0.0), (0.5, 0.4)])
 @pytest.mark.parametrize("name", POSTERIORS)
-def test_the_truth_ranks_anywhere_among_the_particles(name, eta, rate):
+def test_the_true_parameter_ranks_anywhere_among_the_particles(name, eta, rate):
     assert_calibrated(Case(name, eta, rate), 200)
 
 
@@ -141,5 +141,5 @@ def test_weights_and_resampling_are_calibrated_without_any_move():
 @pytest.mark.parametrize("rate", [0.0, 0.4])
 @pytest.mark.parametrize("eta", [0.5, 1.0])
 @pytest.mark.parametrize("name", POSTERIORS)
-def test_the_truth_ranks_anywhere_in_a_thousand_replicates(name, eta, rate):
+def test_the_true_parameter_ranks_anywhere_in_a_thousand_replicates(name, eta, rate):
     assert_calibrated(Case(name, eta, rate), 1_000)

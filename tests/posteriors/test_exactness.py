@@ -57,7 +57,7 @@ def test_draws_of_values_with_a_spread_have_the_enumerated_posterior(eta, rounds
     assert_chains_exact(target, exact, past)
 
 
-def test_a_told_sparsity_bounds_the_room_that_supports_need():
+def test_a_given_sparsity_bounds_the_room_that_supports_need():
     evidence = evidence_of(scene(100, 3))
     prior = SpikeSlab(100, sparsity=1).prior(evidence)
     assert (len(prior.log_odds), prior.largest) == (60, 60)
@@ -161,7 +161,7 @@ def test_a_broad_prior_falls_with_the_square_of_the_size_and_an_ample_one_double
     assert_chains_exact(target, exact, past)
 
 
-def test_an_ample_prior_that_is_not_told_the_sparsity_expects_a_tenth_of_the_features():
+def test_an_ample_prior_without_a_given_sparsity_expects_a_tenth_of_the_features():
     np.testing.assert_allclose(Ample(30).sizes.ratios, [1.0] * 3 + [0.25] * 13)
     np.testing.assert_allclose(Ample(4).sizes.ratios, [1.0, 0.25, 0.25])
 
@@ -221,7 +221,7 @@ def test_draws_are_exact_for_features_that_are_nearly_the_same(difference):
 
 
 @ETAS
-def test_every_menu_on_offer_adds_its_own_optimism(eta):
+def test_every_set_on_offer_adds_its_own_optimism(eta):
     past = scene(2, 9, menus=3)
     exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=eta, rate=0.5)
     target = target_of(Subset(2, sparsity=2, radius=2.0, noise=1.0), past, eta, 0.5)

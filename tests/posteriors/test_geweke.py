@@ -253,7 +253,7 @@ def test_moves_forget_where_they_started(law):
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_a_cloud_starts_from_the_prior(law):
+def test_particles_start_from_the_prior(law):
     def p_values(rng: Rng, times: int) -> Floats:
         known = scene(LAWS[law], 40_000 * times, 1.0, 0.0, rng)
         start = smc.start(known.target, 4_000 * times, rng)
@@ -273,7 +273,7 @@ def test_new_evidence_weighs_particles_by_the_ratio_of_the_targets(law, eta, rat
 
 
 @every_target
-def test_the_truth_has_a_maximum_for_the_log_sum_exp_and_a_largest_size(law, eta, rate):
+def test_the_true_target_has_a_maximum_for_the_log_sum_exp_and_a_largest_size(law, eta, rate):
     system = scene(LAWS[law], 1_000, eta, rate, np.random.default_rng(2)).system()
     log_correction = np.zeros(1_000)
     for index, menu in enumerate(MENUS):

@@ -62,7 +62,7 @@ def same_again(system):
     return system.target._replace(rate=system.target.rate)
 
 
-def test_a_worn_cloud_makes_all_its_sweeps(swept):
+def test_worn_particles_make_all_their_sweeps(swept):
     system, rng = settled()
     swept.clear()
     weights = np.where(np.arange(40) < 10, 0.0, -30.0)
@@ -70,7 +70,7 @@ def test_a_worn_cloud_makes_all_its_sweeps(swept):
     assert swept == [40, 40, 40]
 
 
-def test_a_fresh_cloud_moves_half_of_its_particles_every_tenth_target_in_turn(swept):
+def test_half_of_fresh_particles_move_at_every_tenth_target_in_turn(swept):
     system, rng = settled()
     system = system._replace(log_correction=np.zeros(40), fresh=0.0 + 1e-9)
     swept.clear()
@@ -93,7 +93,7 @@ def test_what_a_budget_leaves_undone_is_owed_and_done_later(swept):
 
 
 @pytest.mark.parametrize(("seconds", "starts"), [(math.inf, 1), (1.0, 0)])
-def test_a_cloud_taken_by_surprise_grows_anew_if_there_is_time(monkeypatch, seconds, starts):
+def test_particles_taken_by_surprise_start_anew_if_there_is_time(monkeypatch, seconds, starts):
     system, rng = settled()
     posterior = Subset(4, sparsity=2, radius=3.0, noise=1.0)
     surprising = target_of(posterior, scene(4, 400), 1.0, 0.1)
@@ -173,7 +173,7 @@ def test_a_budget_is_spent_and_kept_and_what_was_achieved_is_said(clock, budget,
 
 
 @pytest.mark.parametrize("seconds", [0.0, math.inf])
-def test_moving_some_particles_leaves_the_cloud_before_alone(seconds):
+def test_moving_some_particles_leaves_those_before_alone(seconds):
     system, rng = settled()
     due = system._replace(owed=25, turn=30)
     before = {name: getattr(due, name).copy() for name in PER_PARTICLE}

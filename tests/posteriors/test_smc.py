@@ -62,7 +62,7 @@ def test_weights_alone_turn_the_prior_into_the_posterior(noise):
         Relaxed(2, sparsity=1, noise=1.0, slab_variance=2.0, spike_scale=0.2),
     ),
 ], ids=["spike_slab", "relaxed"])  # fmt: skip
-def test_weights_alone_carry_a_cloud_to_other_scales(oracle, wide, narrow):
+def test_weights_alone_carry_particles_to_other_scales(oracle, wide, narrow):
     past = scene(2, 3)
     exact = oracle(past, sizes=binomial_sizes(2, 0.5), slab_variance=2.0, eta=0.25, rate=0.2)
     system = start(target_of(wide, past, 0.25, 0.2), 10_000, np.random.default_rng(0))
@@ -128,7 +128,7 @@ def test_particles_carried_from_round_to_round_stay_exact(noise):
         Relaxed(2, sparsity=1, noise=0.6, slab_variance=4.0, spike_scale=0.2),
     ),
 ], ids=["spike_slab", "relaxed"])  # fmt: skip
-def test_clouds_that_meet_all_evidence_at_once_are_exact(oracle, posterior):
+def test_particles_that_meet_all_evidence_at_once_are_exact(oracle, posterior):
     past = scene(2, 30, noise=0.6)
     exact = oracle(
         past, sizes=binomial_sizes(2, 0.5), slab_variance=4.0, eta=1.0, rate=0.1, noise=0.6

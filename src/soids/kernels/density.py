@@ -7,7 +7,6 @@ from numba import njit
 
 from soids.arrays import Floats
 from soids.kernels.categorical import highest, total, write_shares
-from soids.kernels.rewards import support
 from soids.kernels.threads import by_rows
 
 
@@ -23,14 +22,20 @@ def fits(thetas, gram, moment, drift) -> tuple[Floats, Floats]:
 def fit_rows(start, stop, thetas, gram, moment, drift, squares, drifts):
     """Write the two forms of some rows."""
     slots, rows = gram.slots, gram.rows
+    active, values = np.empty(moment.size, dtype=np.int64), np.empty(moment.size)
     for m in range(start, stop):
-        theta, active, square, along = thetas[m], support(thetas[m]), 0.0, 0.0
-        for i in active:
+        n = 0
+        for j in range(moment.size):  # without a branch, which would be mispredicted
+            active[n], values[n] = j, thetas[m, j]
+            n += thetas[m, j] != 0.0
+        square, along = 0.0, 0.0
+        for a in range(n):
+            i = active[a]
             inner, row = -2.0 * moment[i], rows[slots[i]]
-            for j in active:
-                inner += row[j] * theta[j]
-            square += theta[i] * inner
-            along += drift[i] * theta[i]
+            for b in range(n):
+                inner += row[active[b]] * values[b]
+            square += values[a] * inner
+            along += drift[i] * values[a]
         squares[m], drifts[m] = square, along
 
 

@@ -42,6 +42,17 @@ def whole(matrix: Floats) -> Rows:
 
 
 @njit(cache=True)
+def raised(matrix, action):
+    """The whole gram after one more action."""
+    after = np.empty_like(matrix)
+    for j in range(action.size):
+        weight, old, new = action[j], matrix[j], after[j]
+        for i in range(action.size):
+            new[i] = old[i] + weight * action[i]
+    return after
+
+
+@njit(cache=True)
 def meet(gram, j):
     """Sum a row that is not cached, in place of the row that was added first; returns its slot,
     which the next call may give to another row.

@@ -123,7 +123,8 @@ class Langevin(Posterior):
         arrays = target.arrays(target.gram.all_rows(), target.columns, target.starts)
         learned = self.adapts and self.sparsity is None, self.adapts and self.noise is None
         weight, sums = self.weight if self.adapts else 1.0, (target.energy, float(target.rounds))
-        learning = Learning(weight, *learned, target.eta, *sums, *target.prior.noise)
+        scales = 1.0 / values.slab_precision, values.spike_scale
+        learning = Learning(weight, *learned, *scales, target.eta, *sums, *target.prior.noise)
         state = State(*(getattr(chains, name) for name in State._fields))
         normals = rng.standard_normal((len(chains.thetas), self.steps, self.dimension))
         moved = walk(state, arrays, pace, learning, normals)._asdict()

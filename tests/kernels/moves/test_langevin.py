@@ -33,7 +33,7 @@ def scene(dimension=5):
 
 
 def learned(weight, learns=True):
-    return Learning(weight, learns, learns, ETA, 9.0, 8.0, 2.0, 0.1)
+    return Learning(weight, learns, learns, SLAB_VARIANCE, SPIKE_SCALE, ETA, 9.0, 8.0, 2.0, 0.1)
 
 
 def walk_arguments(weight=0.1, pace=0, chains=6, steps=5, dimension=5):

@@ -48,6 +48,8 @@ class Learning(NamedTuple):
     weight: float
     learns_share: bool
     learns_noise: bool
+    slab_variance: float
+    spike_scale: float
     eta: float  # power of the likelihood
     energy: float
     rounds: float
@@ -80,12 +82,11 @@ def slab_probability(x, share, slab_variance, spike_scale):
 
 
 @njit(cache=True)
-def learn(theta, fitted, averages, share, variance, target, learning):
+def learn(theta, fitted, inclusion, smoothed, share, variance, moment, learning):
     """Move the running values; returns the new share and noise variance."""
-    d, weight, (inclusion, smoothed) = theta.size, learning.weight, averages
-    slab_variance, spike_scale = 1.0 / target.prior.slab_precision, target.prior.spike_scale
+    d, weight = theta.size, learning.weight
     for j in range(d):
-        now = slab_probability(theta[j], share, slab_variance, spike_scale)
+        now = slab_probability(theta[j], share, learning.slab_variance, learning.spike_scale)
         inclusion[j] += weight * (now - inclusion[j])
         smoothed[j] += weight * (inclusion[j] - smoothed[j])
     if learning.learns_share:  # its mean given the labels, under a uniform prior
@@ -93,7 +94,7 @@ def learn(theta, fitted, averages, share, variance, target, learning):
     if learning.learns_noise:
         misfit = learning.energy
         for j in range(d):
-            misfit += theta[j] * (fitted[j] - 2.0 * target.moment[j])
+            misfit += theta[j] * (fitted[j] - 2.0 * moment[j])
         scale = learning.noise_scale + 0.5 * learning.eta * max(misfit, 0.0)
         shape = learning.noise_shape + 0.5 * learning.eta * learning.rounds
         variance += weight * (scale / shape - variance)
@@ -152,17 +153,18 @@ def walk_rows(start, stop, state, target, pace, learning, normals):
     """Move some chains."""
     thetas, inclusions, averages, shares, variances = state
     d, steps = thetas.shape[1], normals.shape[1]
-    prior, rows = target.prior, target.gram.rows
-    floor = 1.0 / min(prior.spike_scale**2, 1.0 / prior.slab_precision)  # the prior's own curvature
+    floor = 1.0 / min(learning.spike_scale**2, learning.slab_variance)  # the prior's own curvature
+    rows, moment = target.gram.rows, target.moment
     fitted, gradient, scores = np.empty(d), np.empty(d), np.empty(target.columns.shape[1])
     for m in range(start, stop):
-        theta, both = thetas[m], (inclusions[m], averages[m])
+        theta, inclusion, smoothed = thetas[m], inclusions[m], averages[m]
         share, variance = shares[m], variances[m]
         for k in range(steps + 1):
             if k > 0:  # not before the first step: prior, share or noise may have changed
                 power = learning.eta / variance
-                climb(theta, fitted, both[1], power, target, scores, gradient)
+                climb(theta, fitted, smoothed, power, target, scores, gradient)
                 move(theta, gradient, power, floor, pace, normals[m, k - 1])
             combine(theta, rows, fitted)
-            share, variance = learn(theta, fitted, both, share, variance, target, learning)
+            running = theta, fitted, inclusion, smoothed, share, variance
+            share, variance = learn(*running, moment, learning)
         shares[m], variances[m] = share, variance
