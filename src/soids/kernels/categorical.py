@@ -1,7 +1,8 @@
 """Draws from discrete distributions: an index, and the arms that make optimism linear."""
 
 import numpy as np
-from numba import njit
+
+from soids.kernels.compiler import njit
 
 NEGLIGIBLE = -50.0  # log odds against the best: a million such weigh less than its rounding
 BLOCK = 16  # masses that are summed at once

@@ -16,11 +16,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from soids.arrays import Floats, Ints
+from soids.kernels.compiler import njit
 from soids.kernels.gram_rows import Rows, meet
 from soids.kernels.rewards import support
+from soids.kernels.vectors import overwrite
 
 # The data determine (pin) the value of a feature if it keeps more than this share of its precision
 # given the others. Rounding errors grow by the inverse of the share.
@@ -210,7 +211,7 @@ def without(done, n, place):
     slopes are valid.
     """
     others, precisions, slopes = done.active.copy(), done.precisions.copy(), done.slopes.copy()
-    others[place : n - 1] = done.active[place + 1 : n]
+    overwrite(others[place : n - 1], done.active[place + 1 : n])
     row, (mean, variance) = np.zeros(slopes.size), marginal(done, n, place)
     subtract(row, done.shadow[place:], done.inverse[place:, place], n - place, 1.0)
     for i in range(row.size):

@@ -1,6 +1,6 @@
 """Coordinate descent for the lasso, on the gram of a few features."""
 
-from numba import njit
+from soids.kernels.compiler import njit
 
 
 @njit(cache=True, nogil=True)

@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from soids.arrays import Floats
 from soids.kernels.categorical import highest, total, write_shares
+from soids.kernels.compiler import njit
 from soids.kernels.threads import by_rows
 
 

@@ -7,9 +7,11 @@ always summed in the order of play, so that it is the same to the last bit where
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from soids.arrays import Floats, Ints
+from soids.kernels.compiler import njit
+from soids.kernels.rewards import support
+from soids.kernels.vectors import overwrite
 
 PIECE = 1024  # entries of a row that are summed at once
 TOGETHER = 64  # rows for which a piece of the actions is read once
@@ -79,7 +81,7 @@ def meet(gram, j):
 @njit(cache=True)
 def add_to_row(actions, j, row):
     """Add some actions to the row of one feature, in pieces that fit the nearest cache."""
-    times = np.flatnonzero(actions[:, j])
+    times = support(actions[:, j])
     for first in range(0, row.size, PIECE):
         last = min(first + PIECE, row.size)
         add_to_piece(actions, times, actions[:, j][times], row, first, last)
@@ -123,7 +125,7 @@ def fill_rows(start, stop, features, gram, rows):
     for k in range(start, stop):
         slot = gram.slots[features[k]]
         if slot >= 0:
-            rows[k] = gram.rows[slot]
+            overwrite(rows[k], gram.rows[slot])
         else:
             missing[count] = k
             count += 1
@@ -134,9 +136,10 @@ def fill_rows(start, stop, features, gram, rows):
         some = missing[begin : min(begin + TOGETHER, count)]
         for n in range(some.size):
             column = actions[:, features[some[n]]]
-            rounds = np.flatnonzero(column)
+            rounds = support(column)
             sizes[n] = rounds.size
-            times[n, : rounds.size], weights[n, : rounds.size] = rounds, column[rounds]
+            overwrite(times[n, : rounds.size], rounds)
+            overwrite(weights[n, : rounds.size], column[rounds])
         for first in range(0, rows.shape[1], PIECE):
             last = min(first + PIECE, rows.shape[1])
             for n in range(some.size):
@@ -151,7 +154,7 @@ def blend_rows(start, stop, features, gram, origin, goal, rows):
     for k in range(start, stop):
         j = features[k]
         if gram.slots[j] >= 0:
-            rows[k] = gram.rows[gram.slots[j]]
+            overwrite(rows[k], gram.rows[gram.slots[j]])
         else:
             old, new = origin.rows[origin.slots[j]], goal.rows[goal.slots[j]]
             blend(old, new, gram.shares, rows[k])
@@ -160,7 +163,7 @@ def blend_rows(start, stop, features, gram, origin, goal, rows):
 @njit(cache=True)
 def blend(origin, goal, shares, row):
     """Write a row between two others; it may be the first of them."""
-    row[:] = origin
+    overwrite(row, origin)
     for share in shares:
         for i in range(row.size):
             row[i] = (1.0 - share) * row[i] + share * goal[i]

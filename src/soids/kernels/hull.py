@@ -1,7 +1,8 @@
 """Actions that may have the least information ratio: two of one action set, or a few of each."""
 
 import numpy as np
-from numba import njit
+
+from soids.kernels.compiler import njit
 
 
 @njit(cache=True)

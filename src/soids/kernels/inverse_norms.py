@@ -3,7 +3,9 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from soids.kernels.compiler import njit
+from soids.kernels.vectors import overwrite
 
 
 @njit(cache=True, nogil=True)
@@ -11,7 +13,7 @@ def lengths_of(chosen, actions, factor):
     """Norms of some actions in the inverse of ``factor factor'``, by forward substitution."""
     lengths, rest = np.empty(chosen.size), np.empty(factor.shape[0])
     for i in range(chosen.size):
-        rest[:] = actions[chosen[i]]
+        overwrite(rest, actions[chosen[i]])
         square = 0.0
         for j in range(rest.size):
             share = rest[j] / factor[j, j]

@@ -21,9 +21,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from soids.arrays import Floats
+from soids.kernels.compiler import njit
 
 ROOT = math.sqrt(2.0 / math.pi)
 CONSTANT = 0.5 + 0.5 * math.log(0.5 * math.pi)

@@ -6,7 +6,8 @@ In each of three regions it is a quotient of two polynomials.
 import math
 
 import numpy as np
-from numba import njit
+
+from soids.kernels.compiler import njit
 
 COEFFICIENTS = np.array([
     # centre

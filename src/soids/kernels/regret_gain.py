@@ -11,10 +11,10 @@ the blocks nor on the threads. Rounding keeps order, so no regret is ever below 
 """
 
 import numpy as np
-from numba import njit
 
 from soids.arrays import Floats, Ints
 from soids.kernels.categorical import highest
+from soids.kernels.compiler import njit
 from soids.kernels.threads import by_rows
 
 BLOCK = 512  # actions: a page of memory, and with 100 parameters half a second-level cache

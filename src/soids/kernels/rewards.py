@@ -5,10 +5,10 @@ sum of its features' shares in order, so a result depends neither on the blocks 
 """
 
 import numpy as np
-from numba import njit
 
 from soids.arrays import Floats
 from soids.kernels.categorical import highest
+from soids.kernels.compiler import njit
 from soids.kernels.threads import by_rows
 
 BLOCK = 512  # actions: with 100 features they fill a quarter of a common second-level cache

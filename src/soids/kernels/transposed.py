@@ -1,6 +1,6 @@
 """Comparison of actions given row by row with actions stored feature by feature."""
 
-from numba import njit
+from soids.kernels.compiler import njit
 
 
 @njit(cache=True, nogil=True)

@@ -13,8 +13,8 @@ which is a difference of two scaled complementary error functions.
 import math
 
 import numpy as np
-from numba import njit
 
+from soids.kernels.compiler import njit
 from soids.kernels.normal_quantile import normal_quantile
 
 SQRT_PI = math.sqrt(math.pi)

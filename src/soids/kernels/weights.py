@@ -3,13 +3,15 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from soids.kernels.compiler import njit
+from soids.kernels.vectors import largest
 
 
 @njit(cache=True)
 def normalised(log_weights):
     """Weights that sum to one; one of the logarithms must be finite."""
-    weights = np.exp(log_weights - log_weights.max())
+    weights = np.exp(log_weights - largest(log_weights))
     weights /= weights.sum()
     return weights
 
@@ -17,7 +19,7 @@ def normalised(log_weights):
 @njit(cache=True)
 def effective_share(log_weights):
     """Effective size over size; zero if every weight is zero."""
-    top = log_weights.max()
+    top = largest(log_weights)
     if not math.isfinite(top):
         return 0.0
     total, squares = 0.0, 0.0

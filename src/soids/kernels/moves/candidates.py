@@ -10,10 +10,10 @@ l     lean             scalar  slope that the upper bump adds and the lower one 
 import math
 
 import numpy as np
-from numba import njit
 
 from soids.kernels.categorical import highest, total, write_shares
 from soids.kernels.cholesky import PINNED
+from soids.kernels.compiler import njit
 from soids.kernels.truncated_normal import share_of
 
 

@@ -9,16 +9,18 @@ log Z         candidates.weigh   scalar  of all candidates
 import math
 
 import numpy as np
-from numba import njit
 
 from soids.kernels import cholesky
 from soids.kernels.categorical import pick
+from soids.kernels.compiler import njit
 from soids.kernels.moves import candidates
+from soids.kernels.rewards import support
+from soids.kernels.vectors import l1_norm, overwrite, put
 
 EXCHANGED = 3  # features at once, at most
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def exchange(particle, done, uniforms, sides, normals):
     """Take a few active coordinates out, put as many back and redraw all values.
 
@@ -26,7 +28,7 @@ def exchange(particle, done, uniforms, sides, normals):
     features. A result outside the ball is refused.
     """
     theta, precision = particle.theta, particle.precision
-    n = int(np.count_nonzero(theta))
+    n = support(theta).size
     if n == 0:
         return
     count = min(1 + int(uniforms[0] ** 2 * EXCHANGED), n)  # mostly one: that is cheapest
@@ -68,11 +70,11 @@ def exchange(particle, done, uniforms, sides, normals):
         return
     values, new = done.centre[:n] + normals[:n], np.zeros(theta.size)
     cholesky.solve_back(done.factor, n, values)
-    new[done.active[:n]] = values
-    if np.abs(values).sum() > particle.radius:
+    put(new, done.active[:n], values)
+    if l1_norm(values) > particle.radius:
         return
     means, variances = np.empty((2, n))
     cholesky.write_marginals(done.inverse, done.centre, n, means, variances)
     sure = cholesky.surely_pinned(done.active, done.diagonal, n, variances)
     if sure or cholesky.is_pinned(new, precision):
-        theta[:] = new
+        overwrite(theta, new)

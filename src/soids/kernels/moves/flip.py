@@ -10,11 +10,11 @@ omega  log_odds    scalar  log odds of the bump over the atom
 
 import math
 
-import numpy as np
-from numba import njit
-
+from soids.kernels.compiler import njit
 from soids.kernels.gram_rows import meet
+from soids.kernels.rewards import support
 from soids.kernels.truncated_normal import invert_twin_mass, least_log_mass, log_twin_mass
+from soids.kernels.vectors import l1_norm
 
 REDRAWN = 0.25  # share of the flips that keep a feature and redraw its value
 RARE = 0.05  # a larger uniform changes only coordinates with log odds above log(RARE)
@@ -33,7 +33,7 @@ def share_inside(log_odds, inside, eager):
     return math.exp(min(log_odds, 0.0))
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def fields(theta, power, gram, slopes):
     """The gradient of the log density at theta, without the prior, from the slopes at zero."""
     field, slots, rows = slopes.copy(), gram.slots, gram.rows
@@ -45,7 +45,7 @@ def fields(theta, power, gram, slopes):
     return field
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def flip(particle, prior, field, half_logs, eager, uniforms):
     """Draw each coordinate from its conditional law, an atom and one or two cut Gaussians; most
     values that stay keep their value. ``half_logs`` (d,) bounds the log of the width of each bump.
@@ -54,7 +54,7 @@ def flip(particle, prior, field, half_logs, eager, uniforms):
     power, gram, slab_precision = particle.precision
     log_odds, lean = prior.log_odds, prior.lean
     d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
-    length, size = np.abs(theta).sum(), np.count_nonzero(theta)
+    length, size = l1_norm(theta), support(theta).size
     for j in range(d):
         old = theta[j]
         rest = size - (old != 0.0)

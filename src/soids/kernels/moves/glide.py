@@ -12,12 +12,13 @@ omega          odds       scalar  log odds of the bump over the atom
 import math
 
 import numpy as np
-from numba import njit
 
 from soids.kernels import cholesky, truncated_normal
 from soids.kernels.categorical import total
 from soids.kernels.cholesky import PINNED
+from soids.kernels.compiler import njit
 from soids.kernels.moves.flip import LOG_RARE, RARE, share_inside
+from soids.kernels.rewards import support
 
 FREE = 25  # number of other active features up to which every coordinate glides
 
@@ -62,7 +63,7 @@ def bounds(theta, way, active, n, old, radius):
     return low, high
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def glide(particle, done, prior, eager, uniforms):
     """Flip every coordinate in turn, once or several times, while the other active ones adapt.
 
@@ -72,7 +73,7 @@ def glide(particle, done, prior, eager, uniforms):
     """
     theta, precision_matrix = particle.theta, particle.precision
     radius, volume, log_odds = particle.radius, particle.log_volume, prior.log_odds
-    n, lean = np.count_nonzero(theta), done.lean
+    n, lean = support(theta).size, done.lean
     # Every access to a record counts references, which takes time.
     active, inverse, shadow, centre = done.active, done.inverse, done.shadow, done.centre
     precisions, slopes, diagonal, leans = done.precisions, done.slopes, done.diagonal, done.leans

@@ -16,9 +16,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from soids.arrays import Floats
+from soids.kernels.compiler import njit
 from soids.kernels.moves.target import TargetArrays
 from soids.kernels.threads import by_rows
 

@@ -12,14 +12,16 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from soids.arrays import Floats
 from soids.kernels import cholesky
 from soids.kernels.categorical import NEGLIGIBLE, draw_index, highest, pick, total, write_shares
+from soids.kernels.compiler import njit
 from soids.kernels.moves import candidates
 from soids.kernels.moves.rearm import weigh_arms
+from soids.kernels.rewards import support
 from soids.kernels.truncated_normal import HALF_LOG_2PI, invert_mass, log_mass
+from soids.kernels.vectors import l1_norm, overwrite, put
 
 DRAWN = 7  # uniforms of a leap
 
@@ -32,7 +34,7 @@ class LeapNumbers(NamedTuple):
     normals: Floats  # (n,)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def leap(particle, law, arms, slopes, moment, leans, lean, numbers):
     """Exchange two features, the arm of one action set and all values; returns the arm, or -1.
 
@@ -72,9 +74,11 @@ def leap(particle, law, arms, slopes, moment, leans, lean, numbers):
         return -1
     partner_lean = candidates.draw_lean(done, partner, sides[1])
     gained += all_masses - candidates.log_weight(done, partner, partner_lean)
-    new_leans, entered = done.leans, done.active.copy()
-    new_leans[partner], entered[n - 1] = partner_lean, partner
-    entered.sort()  # as the present support is: results must not depend on the order
+    new_leans, marks = done.leans, np.zeros(theta.size)
+    new_leans[partner], marks[partner] = partner_lean, 1.0
+    for j in done.active[: n - 1]:
+        marks[j] = 1.0
+    entered = support(marks)  # in the order of the present one: results must not depend on it
     new_factor, pinned = cholesky.precision_factor(entered, precision)
     if not pinned:
         return -1
@@ -96,11 +100,11 @@ def leap(particle, law, arms, slopes, moment, leans, lean, numbers):
         drawn = middle + invert_mass(0.0, 1.0 / spread, -math.inf, radius - middle, uniforms[6])
         values += rise * ((drawn - length) / spread)
     cholesky.solve_back(new_factor, n, values)
-    if np.abs(values).sum() > radius:
+    if l1_norm(values) > radius:
         return -1
     theta[:] = 0.0
-    theta[entered] = values
-    leans[:] = new_leans
+    put(theta, entered, values)
+    overwrite(leans, new_leans)
     return arm
 
 
@@ -112,7 +116,10 @@ def cut_off(law, moment, radius, scores):
     factor, whitened, n, mean = law.factor, law.whitened, law.active.size, moment[law.active]
     cholesky.solve_forward(factor, n, mean)
     cholesky.solve_back(factor, n, mean)
-    rise = np.where(mean < 0.0, -1.0, 1.0)
+    rise = np.ones(n)
+    for a in range(n):
+        if mean[a] < 0.0:
+            rise[a] = -1.0
     cholesky.solve_forward(factor, n, rise)
     spread, best = (rise * rise).sum(), -math.inf
     whole = HALF_LOG_2PI + 0.5 * math.log(spread)

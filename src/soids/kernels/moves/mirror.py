@@ -12,10 +12,11 @@ F(c)        1 - above  scalar  share of the mass below the length, on [0, R]
 import math
 
 import numpy as np
-from numba import njit
 
 from soids.kernels.cholesky import solve_back
+from soids.kernels.compiler import njit
 from soids.kernels.truncated_normal import invert_mass, log_mass
+from soids.kernels.vectors import overwrite
 
 SURE = 1e-12  # smallest share of the mass that can be inverted in spite of rounding
 
@@ -55,4 +56,4 @@ def mirror(values, centre, factor, radius):
         reached += abs(reflected[a])
         turned |= not reflected[a] * signs[a] > 0.0
     if reached <= radius and not turned:
-        values[:] = reflected
+        overwrite(values, reflected)

@@ -11,12 +11,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from soids.arrays import Floats, Ints
 from soids.kernels.categorical import draw_index
 from soids.kernels.cholesky import solve_back, subtract
+from soids.kernels.compiler import njit
 from soids.kernels.moves.mirror import mirror
+from soids.kernels.vectors import l1_norm, overwrite, put
 
 ANGLES = 7  # on the ellipse, at most
 MIRRORED = 0.75  # probability of a mirror image: below one, so that copies of a particle separate
@@ -60,7 +61,7 @@ def weigh_arms(active, factor, slopes, arms):
     return ValuesByArm(active, factor, scores, whitened)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def rearm(theta, law, arm, radius, uniform, numbers):
     """Redraw arm and values together, or else the values in the ball; returns the set's arm."""
     chosen = draw_index(law.scores, uniform)
@@ -72,7 +73,7 @@ def rearm(theta, law, arm, radius, uniform, numbers):
     return arm
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def redraw(theta, active, factor, whitened, radius, numbers):
     """Redraw all active values, given the arms, or else move them within the ball; the whitened
     slopes (n,) are ``factor^-1`` times those of the active features.
@@ -86,9 +87,9 @@ def is_drawn(theta, active, factor, whitened, radius, numbers):
     """Redraw the active values without the ball, and keep them if they lie inside; returns this."""
     values = whitened + numbers.normals[: active.size]
     solve_back(factor, active.size, values)
-    inside = np.abs(values).sum() <= radius
+    inside = l1_norm(values) <= radius
     if inside:
-        theta[active] = values
+        put(theta, active, values)
     return inside
 
 
@@ -101,19 +102,19 @@ def stay_inside(theta, active, factor, whitened, radius, numbers):
     turn(values, centre, others, radius, numbers.angles[:ANGLES])
     if numbers.angles[ANGLES] < MIRRORED:
         mirror(values, centre, factor, radius)
-    theta[active] = values
+    put(theta, active, values)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def reflect(theta, active, factor, whitened, radius):
     """Mirror all active values, given the arms; whitened slopes as in ``redraw``."""
     values, centre = theta[active], whitened.copy()
     solve_back(factor, active.size, centre)
     mirror(values, centre, factor, radius)
-    theta[active] = values
+    put(theta, active, values)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def turn(values, centre, others, radius, uniforms):
     """Move along the ellipse through the values and other draws to a point inside the ball, or keep
     the values if all uniforms fail (elliptical slice sampling, Murray, Adams, MacKay 2010).
@@ -124,8 +125,8 @@ def turn(values, centre, others, radius, uniforms):
         if k > 0:
             angle = low + (high - low) * uniforms[k]
         new = centre + math.cos(angle) * (values - centre) + math.sin(angle) * others
-        if np.abs(new).sum() <= radius:
-            values[:] = new
+        if l1_norm(new) <= radius:
+            overwrite(values, new)
             return
         if angle < 0.0:
             low = angle

@@ -14,17 +14,18 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from soids.arrays import Bools, Floats
 from soids.kernels.categorical import draw_arms, draw_index
 from soids.kernels.cholesky import Precision, drop, eliminate, join, marginal, solve_back
+from soids.kernels.compiler import njit
 from soids.kernels.moves.flip import fields
 from soids.kernels.moves.rearm import weigh_arms
 from soids.kernels.moves.target import ActionSet, TargetArrays
 from soids.kernels.rewards import add_shares, support, write_rewards
 from soids.kernels.threads import by_rows
 from soids.kernels.truncated_normal import invert_mass, log_mass
+from soids.kernels.vectors import put
 
 ROUNDING = 1e-15  # of a precision, lost when slabs that explain the same are eliminated
 
@@ -56,6 +57,16 @@ def spike_or_slab(slope, precision, slab_precision, spike_scale, odds, u):
         return False, invert_mass(slope + rise, precision, -math.inf, 0.0, (u - slab) / left)
     share = min((u - slab - left) / right, 1.0)
     return False, invert_mass(slope - rise, precision, 0.0, math.inf, share)
+
+
+@njit(cache=True)
+def spikes_of(theta, label):
+    """The parameter with zeros in place of slabs."""
+    spikes = theta.copy()
+    for j in range(theta.size):
+        if label[j]:
+            spikes[j] = 0.0
+    return spikes
 
 
 @njit(cache=True)
@@ -136,7 +147,7 @@ def sweep_rows(start, stop, thetas, included, rewards, powers, target, numbers):
         pull, arms = np.empty(d), np.empty(tilts.size, dtype=np.int64)
         draw_arms(rewards[m], starts, tilts, columns, numbers.arms[m], arms, pull)
         slopes = power * target.moment - target.drift + pull
-        field = fields(np.where(label, 0.0, theta), power, target.gram, slopes)
+        field = fields(spikes_of(theta, label), power, target.gram, slopes)
         nothing, n = np.zeros(d), 0
         done = eliminate(nothing, d, precision, field, nothing, 0.0)
         for j in np.flatnonzero(label):
@@ -150,10 +161,10 @@ def sweep_rows(start, stop, thetas, included, rewards, powers, target, numbers):
             first, last, tilt = starts[menu], starts[menu + 1], tilts[menu]
             field -= tilt * columns[:, arms[menu]]
             law = weigh_arms(active, done.factor, field, ActionSet(columns, first, last, tilt))
-            spikes = np.where(label, 0.0, theta)
+            spikes = spikes_of(theta, label)
             add_shares(first, spikes, support(spikes), columns, rewards[m, first:last])
             arm = draw_index(law.scores + tilt * rewards[m, first:last], numbers.rearms[m, 1])
             values = law.whitened[:, arm] + numbers.normals[m, :n]
         solve_back(done.factor, n, values)
-        theta[active] = values
+        put(theta, active, values)
         write_rewards(theta, columns, rewards[m])

@@ -9,12 +9,13 @@ M_i / B_i  excess  scalar  log of this ratio, new over old
 import math
 
 import numpy as np
-from numba import njit
 
 from soids.kernels.categorical import highest, pick, write_shares
+from soids.kernels.compiler import njit
 from soids.kernels.gram_rows import meet
 from soids.kernels.rewards import support
 from soids.kernels.truncated_normal import invert_twin_mass, log_twin_mass
+from soids.kernels.vectors import l1_norm
 
 
 @njit(cache=True, inline="always")  # so that the processor computes several at once
@@ -28,7 +29,7 @@ def bump_bound(slope, precision, slack):
     return height, min(width, 1.0 / fall) if fall > 0.0 else width
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def swap(particle, lean, field, uniforms):
     """Take one active coordinate out and put one back; the field is left without both."""
     theta, (power, gram, slab_precision) = particle.theta, particle.precision
@@ -38,7 +39,7 @@ def swap(particle, lean, field, uniforms):
         return
     out = active[min(int(uniforms[0] * active.size), active.size - 1)]
     old = theta[out]
-    slack = particle.radius - (np.abs(theta).sum() - abs(old))
+    slack = particle.radius - (l1_norm(theta) - abs(old))
     if slack <= 0.0:
         return
     slot = slots[out] if slots[out] >= 0 else meet(gram, out)

@@ -16,11 +16,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from soids.arrays import Bools, Floats
 from soids.kernels.categorical import draw_arms
 from soids.kernels.cholesky import Precision, eliminate, precision_factor, solve_forward
+from soids.kernels.compiler import njit
 from soids.kernels.gram_rows import opened
 from soids.kernels.moves.candidates import draw_leans
 from soids.kernels.moves.exchange import EXCHANGED, exchange
@@ -141,14 +141,14 @@ def sweep_rows(start, stop, thetas, rewards, levels, target, numbers, pace):
         write_rewards(theta, target.columns, rewards[m])
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def value_numbers(numbers, m):
     """The random numbers that redraw the active values of one particle."""
     normals = numbers.normals[m]
     return ValueNumbers(normals[0], numbers.values[m, TURNING:], normals[2])
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def renew(particle, active, factor, whitened, numbers, m):
     """Redraw all active values, given the arms, or mirror them."""
     theta, radius = particle.theta, particle.radius
@@ -158,7 +158,7 @@ def renew(particle, active, factor, whitened, numbers, m):
         reflect(theta, active, factor, whitened, radius)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def leap_or_rearm(particle, active, leans, slopes, arms, target, numbers, m):
     """Leap, or redraw the arm of one set and all active values, if the data pin them; writes the
     parameter, the leans of its features, and the slopes with the pull of the arms.
