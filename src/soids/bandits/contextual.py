@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import ndtr, ndtri
 
-from soids.arrays import Floats, as_count, as_generator, as_number, as_table
+from soids.arrays import Floats, as_count, as_generator, as_number, as_positive, as_table
 from soids.bandits import draws
 from soids.bandits.bandit import Offer, as_theta, truth_of
 from soids.features import disjoint
@@ -101,7 +101,7 @@ def ariu(
     """Ariu, Abe & Proutiere (2022): actions longer than ``length`` are shrunk to it."""
     theta = draws.uniform_entries(dimension, sparsity, 1.0, 2.0, draws.generator(seed))
     gaussian = equicorrelated(actions, dimension, correlation)
-    as_number(length, "length", 0.0, strict=True)
+    as_positive(length, "length")
 
     def draw(rng: np.random.Generator) -> Floats:
         contexts = gaussian(rng)
@@ -154,7 +154,7 @@ def bastani(
     rng, width = draws.generator(seed), as_count(covariates, "covariates")
     count = as_count(arms, "arms")
     blocks = [draws.uniform_entries(width, sparsity, 0.0, 1.0, rng) for _ in range(count)]
-    tail = ndtr(-as_number(largest, "largest", 0.0, strict=True))
+    tail = ndtr(-as_positive(largest, "largest"))
 
     def draw(rng: np.random.Generator) -> Floats:
         return disjoint(ndtri(rng.uniform(tail, 1.0 - tail, width)), arms)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.signal import lfilter
 
-from soids.arrays import Floats, as_count, as_number
+from soids.arrays import Floats, as_count, as_number, as_positive
 
 
 def generator(seed: int) -> np.random.Generator:
@@ -22,7 +22,7 @@ def leading(dimension: int, sparsity: int | None, radius: float) -> Floats:  # (
     as_count(dimension, "dimension", 10 if sparsity is None else 1)
     sparsity = dimension // 10 if sparsity is None else as_count(sparsity, "sparsity", 1, dimension)
     theta = np.zeros(dimension)
-    theta[:sparsity] = as_number(radius, "radius", 0.0, strict=True) / sparsity
+    theta[:sparsity] = as_positive(radius, "radius") / sparsity
     return theta
 
 

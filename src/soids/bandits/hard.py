@@ -7,17 +7,15 @@ the horizon. In simulations a strength of a few is hardest.
 
 import itertools
 import math
-from functools import partial
 
 import numpy as np
 from scipy.linalg import hadamard
 
-from soids.arrays import Floats, as_count, as_number
+from soids.arrays import Floats, as_count, as_number, as_positive
 from soids.bandits.bandit import SparseLinearBandit
 from soids.bandits.draws import entries, generator, unit_rows
 
 MOST = 10_000  # maximum number of actions of an instance
-as_positive = partial(as_number, low=0.0, strict=True)
 
 
 def lattimore(

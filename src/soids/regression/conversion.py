@@ -24,17 +24,14 @@ from soids.regression.ridge import Ellipsoid, ridge
 def around_predictions(seen: Evidence, penalty: float, budget: float) -> Ellipsoid:
     """All parameters with ``penalty |theta|^2 + sum (y_t - <theta, a_t>)^2 <= budget``.
 
-    ``seen`` holds the rewards y_t, or the predictions made for them. If no parameter satisfies the
-    inequality, an assumption is wrong: the function warns and returns the minimiser alone.
+    ``seen`` holds the rewards y_t, or the predictions made for them. If the set is empty, because
+    an assumption is wrong, the function warns and returns the minimiser alone.
     """
     centre, factor = ridge(seen, penalty)
     least = seen.energy - float(seen.moment @ centre)
     if budget < least:
-        warnings.warn(
-            "the confidence set is empty: sparsity, radius or noise must be larger than given",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        why = "the confidence set is empty: sparsity, radius or noise must be larger than given"
+        warnings.warn(why, RuntimeWarning, stacklevel=2)
     return Ellipsoid(centre, factor, math.sqrt(max(budget - least, 0.0)))
 
 
@@ -52,11 +49,10 @@ def admissible_power(reach: float) -> float:
 
 
 def exp_concave_power(reach: float, horizon: int, delta: float) -> float:
-    """The eta for which squared loss is exp-concave up to the horizon.
+    """The eta for which squared loss is exp-concave, with probability ``1 - delta``.
 
     The mean prediction is then as good as the mixture. This needs rewards within 1 / sqrt(eta) of
-    their means. The noise of some round exceeds its part of that with probability at most
-    ``delta``.
+    their means up to the horizon.
     """
     return (2.0 * reach + math.sqrt(2.0 * math.log(2.0 * horizon / delta))) ** -2
 
@@ -64,12 +60,11 @@ def exp_concave_power(reach: float, horizon: int, delta: float) -> float:
 def mixture_regret(
     rounds: float, dimension: int, sparsity: int, reach: float, eta: float, delta: float
 ) -> float:
-    """A bound on the mixture regret under the subset prior.
+    """A bound on the mixture regret at all times, with probability ``1 - delta``: subset prior.
 
-    It holds at all times with probability ``1 - delta``. The comparator is the true parameter, of k
-    features, shrunk by ``1 - c`` plus ``c`` times a uniform point of the ball. Its negative log
-    prior mass contains ``k log(1 / c)``; its losses are larger by at most ``n (c B)^2`` and a sum
-    of ``c B eps_t``. Each k has its best c.
+    The comparator is the true parameter, of k features, shrunk by ``1 - c`` plus ``c`` times a
+    uniform point of the ball. Its negative log prior mass contains ``k log(1 / c)``; its losses are
+    larger by at most ``n (c B)^2`` and a sum of ``c B eps_t``. Each k has its best c.
     """
     sizes = np.arange(1, sparsity + 1)
     log_supports = gammaln(dimension + 1) - gammaln(sizes + 1) - gammaln(dimension - sizes + 1)
