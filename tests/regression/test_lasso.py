@@ -113,7 +113,7 @@ def test_wide_rows_are_as_good_as_their_gram():
 @pytest.mark.parametrize("noise", [0.05, 0.4])
 def test_haos_convention_does_not_halve_the_squares(noise):
     actions, rewards = problem(50, 8)
-    theta = hao_lasso(recorded(actions, rewards), noise)
+    theta = hao_lasso(recorded(actions, rewards), noise, size=1.0)
     pull = 2.0 / 50 * actions.T @ (rewards - actions @ theta)
     penalty, active = 4.0 * noise * np.sqrt(np.log(8) / 50), theta != 0.0
     assert 0 < active.sum() < 8
@@ -124,9 +124,9 @@ def test_haos_convention_does_not_halve_the_squares(noise):
 def test_haos_penalty_grows_with_the_entries_of_actions_and_spares_a_single_feature():
     actions, rewards = problem(50, 8)
     wide = recorded(actions, rewards)
-    assert hao_lasso(wide, 0.1, size=3.0) == pytest.approx(hao_lasso(wide, 0.3))
+    assert hao_lasso(wide, 0.1, size=3.0) == pytest.approx(hao_lasso(wide, 0.3, size=1.0))
     expected = np.linalg.lstsq(actions[:, :1], rewards)[0]
-    assert hao_lasso(recorded(actions[:, :1], rewards), noise=1.0) == pytest.approx(expected)
+    assert hao_lasso(recorded(actions[:, :1], rewards), noise=1.0, size=1.0) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def lasso(gram: Products, moment: Floats, weights: Floats, start: Floats | None 
         active = np.union1d(active, waiting)
 
 
-def hao_lasso(evidence: Evidence, noise: float, size: float = 1.0) -> Floats:  # (d,)
+def hao_lasso(evidence: Evidence, noise: float, size: float) -> Floats:  # (d,)
     """The lasso of Hao, Lattimore & Wang (2020), for entries of actions up to ``size``.
 
     It minimises ``|y - X theta|^2 / n + 4 sigma size sqrt(log d / n) |theta|_1``.
