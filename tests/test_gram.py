@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numba import config
 
+from compiled import plain
 from soids import SOIDS, Thompson, load, save
 from soids import gram as module
 from soids.evidence import Evidence
@@ -273,7 +274,7 @@ def test_evidence_of_fewer_features_needs_no_whole_gram(by_rows):
 def test_compiled_equals_plain(by_rows, name):
     features, out = np.array([2, 9]), np.zeros((2, D))
     rows = grown(9).towards(grown(11), 0.3).roomy(thetas_on(2, 9))
-    plainly = getattr(kernel, name)
+    compiled = getattr(kernel, name)
     arguments = {
         "add_to_row": (PLAYED, 3, np.zeros(D)),
         "meet": (rows, 4),
@@ -282,8 +283,8 @@ def test_compiled_equals_plain(by_rows, name):
         "raise_rows": (0, 2, features, rows, PLAYED[0], out),
     }[name]
     ours, theirs = copy.deepcopy(arguments), copy.deepcopy(arguments)
-    plainly(*ours)
-    getattr(plainly, "py_func", plainly)(*theirs)
+    compiled(*ours)
+    plain(compiled)(*theirs)
     np.testing.assert_array_equal(ours[-1], theirs[-1])
 
 

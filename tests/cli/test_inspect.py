@@ -4,11 +4,12 @@ import csv
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from command_line import called
 from soids import E2D, FGTS, SOIDS, LinTS, SparseLinearBandit, Uniform, paper_instance
 from soids.cli import findings_bounds, main
 from soids.cli.findings import bars, remarks, series, tabulate
@@ -57,9 +58,7 @@ def folder(tmp_path_factory):
     return place
 
 
-def ask(*words):
-    """What the command answers."""
-    return CliRunner().invoke(main, ["inspect", *map(str, words)], env={"COLUMNS": "120"})
+ask = partial(called, main, "inspect", width=120)
 
 
 def the_one(folder, label, *more):
