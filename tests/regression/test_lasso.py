@@ -1,9 +1,11 @@
 """The lasso, the minimax concave penalty and thresholds, from sums alone."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from recorded import recorded
+from recorded import recorded, sparse_problem
 from scikit_lasso import scikit_lasso
 from soids.evidence import Evidence
 from soids.gram import Gram
@@ -11,13 +13,7 @@ from soids.regression.lasso import Inner, hao_lasso, lasso, solve_for_signs
 from soids.regression.mcp import two_step_mcp
 from soids.regression.thresholded import large, least_squares_on
 
-
-def problem(rounds, dimension, seed=0):
-    rng = np.random.default_rng(seed)
-    actions = rng.standard_normal((rounds, dimension))
-    theta = np.zeros(dimension)
-    theta[:3] = 2.0, -1.0, 0.5
-    return actions, actions @ theta + 0.3 * rng.standard_normal(rounds)
+problem = partial(sparse_problem, values=(2.0, -1.0, 0.5), noise=0.3)
 
 
 @pytest.mark.parametrize(("rounds", "dimension"), [(200, 6), (20, 60), (1, 3), (30, 600)])
