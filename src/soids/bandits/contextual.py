@@ -6,10 +6,10 @@ repetitions; here each seed has its own.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -19,8 +19,8 @@ from soids.arrays import Floats, as_count, as_generator, as_number, as_positive,
 from soids.bandits import draws
 from soids.bandits.bandit import Offer, as_theta, truth_of
 from soids.features import disjoint
+from soids.spelling import check_choice
 
-T = TypeVar("T")
 Contexts = Callable[[np.random.Generator], Floats]  # one round's actions (K, d)
 
 
@@ -67,11 +67,7 @@ def kim_paik(
     seed: int, *, dimension: int = 100, sparsity: int = 5, actions: int = 100,
     correlation: float = 0.7, noise: float = 0.05,
 ) -> ContextualBandit:  # fmt: skip
-    """Kim & Paik (2019), who also use 20 actions: features correlated between actions.
-
-    >>> kim_paik(0)
-    ContextualBandit(100 features, noise 0.05)
-    """
+    """Kim & Paik (2019), who also use 20 actions: features correlated between actions."""
     theta = draws.uniform_entries(dimension, sparsity, 0.0, 1.0, draws.generator(seed))
     return ContextualBandit(equicorrelated(actions, dimension, correlation), theta, noise)
 
@@ -91,7 +87,8 @@ def oh(
         "uniform": lambda rng: rng.uniform(-1.0, 1.0, (actions, dimension)),
         "elliptical": lambda rng: elliptical(actions, dimension, rng),
     }
-    return ContextualBandit(chosen(kinds, contexts, "contexts"), theta, noise)
+    check_choice(contexts, "contexts", kinds)
+    return ContextualBandit(kinds[contexts], theta, noise)
 
 
 def ariu(
@@ -128,12 +125,14 @@ def chakraborty(
         "uniform": lambda count: unit(rng.uniform(0.3, 1.0, count)),
         "gaussian": lambda count: unit(rng.standard_normal(count)),
     }
-    theta = draws.entries(dimension, sparsity, chosen(signals, signal, "signal"), rng)
+    check_choice(signal, "signal", signals)
+    theta = draws.entries(dimension, sparsity, signals[signal], rng)
     designs: dict[str, Contexts] = {
         "equicorrelated": equicorrelated(actions, dimension, correlation, axis=1),
         "autoregressive": partial(draws.autoregressive, (actions, dimension), correlation),
     }
-    return ContextualBandit(chosen(designs, design, "design"), theta, noise)
+    check_choice(design, "design", designs)
+    return ContextualBandit(designs[design], theta, noise)
 
 
 def bastani(
@@ -144,8 +143,7 @@ def bastani(
 
     The context is Gaussian, truncated to entries of size at most ``largest``. Every arm has the
     context in a block of its own, so the dimension is ``arms`` times ``covariates``; ``sparsity``
-    coefficients of each block are uniform on 0..1. This follows the paper, as their program is not
-    public.
+    coefficients of each block are uniform on 0..1. Their program is not public.
 
     >>> bandit = bastani(0, arms=3, covariates=10, sparsity=2)
     >>> bandit.dimension, bandit.truth["sparsity"]
@@ -160,9 +158,6 @@ def bastani(
         return disjoint(ndtri(rng.uniform(tail, 1.0 - tail, width)), arms)
 
     return ContextualBandit(draw, np.concatenate(blocks), noise)
-
-
-# What the families share
 
 
 def equicorrelated(actions: int, dimension: int, correlation: float, axis: int = 0) -> Contexts:
@@ -187,10 +182,3 @@ def elliptical(actions: int, dimension: int, rng: np.random.Generator) -> Floats
 def unit(vector: Floats) -> Floats:
     """A vector scaled to l2 norm 1."""
     return np.asarray(vector / np.linalg.norm(vector))
-
-
-def chosen(choices: Mapping[str, T], name: str, setting: str) -> T:
-    """The choice that a setting names."""
-    if name not in choices:
-        raise ValueError(f"{setting} must be one of {', '.join(choices)}, got {name!r}")
-    return choices[name]

@@ -14,9 +14,6 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.default_rng(as_count(seed, "seed", 0))
 
 
-# Parameters
-
-
 def leading(dimension: int, sparsity: int | None, radius: float) -> Floats:  # (d,)
     """A parameter with equal coefficients of sum ``radius`` on the first columns (or d / 10)."""
     as_count(dimension, "dimension", 10 if sparsity is None else 1)
@@ -48,9 +45,6 @@ def uniform_entries(
 ) -> Floats:  # (d,)
     """A parameter with uniform coefficients on random columns."""
     return entries(dimension, sparsity, lambda count: rng.uniform(low, high, count), rng)
-
-
-# Actions
 
 
 def unit_rows(count: int, dimension: int, rng: np.random.Generator) -> Floats:  # (K, d)

@@ -116,9 +116,6 @@ def popart_sphere(
     return SparseLinearBandit(rows, theta, noise)
 
 
-# What the families share
-
-
 def cheap_or_costly(
     dimension: int, seed: int, sparsity: int, ones: int, size: float, kappa: float, price: float,
     noise: float,

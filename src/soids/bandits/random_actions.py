@@ -46,11 +46,7 @@ def hypercube(
     dimension: int, seed: int, *, sparsity: int = 2, actions: int = 200, radius: float = 1.0,
     noise: float = 1.0, degrees: float = math.inf,
 ) -> SparseLinearBandit:  # fmt: skip
-    """Corners of ``[-1, 1]^d``: all if there are at most ``actions``, else that many at random.
-
-    >>> hypercube(dimension=3, seed=0).actions.shape
-    (8, 3)
-    """
+    """Corners of ``[-1, 1]^d``: all if there are at most ``actions``, else that many at random."""
     rng = draws.generator(seed)
     theta = draws.scattered(dimension, sparsity, radius, rng)
     if 2**dimension <= as_count(actions, "actions"):
