@@ -64,7 +64,7 @@ def summed_over_labels(target, theta):
     count = len(labels)
     thetas = np.tile(theta, (count, 1))
     cloud = smc.placed(target, thetas, labels, np.full(count, 0.25))
-    return np.logaddexp.reduce(cloud.log_density + cloud.log_truth)
+    return np.logaddexp.reduce(cloud.log_density + cloud.log_correction)
 
 
 @pytest.mark.parametrize("menus", [1, 2])
