@@ -303,7 +303,7 @@ def play_some(policy, rounds, rng):
     lambda: SOIDS(40, sparsity=3, radius=3.0, noise=1.0, particles=30),
     lambda: SOIDS(40, particles=30),
     lambda: Thompson(40, posterior="spike_slab", sparsity=3, particles=30, sweeps=2),
-], ids=["told", "not told", "slab"])  # fmt: skip
+], ids=["known", "estimated", "slab"])  # fmt: skip
 def test_a_run_by_rows_has_the_bits_of_a_run_with_the_whole_gram(fresh, monkeypatch):
     clouds = []
     for small, room in [(40, 1024), (0, 1024), (0, 5)]:

@@ -192,7 +192,7 @@ def information_ratio(regret: float, gain: float, power: float = 2.0) -> float:
 def minimise_ratio(regret: Floats, gain: Floats, power: float = 2.0) -> TwoPoint:
     """The distribution over actions with the smallest ``regret**power / gain``, power >= 2.
 
-    The ratio is convex in (regret, gain), falls with gain and rises with regret, so the minimiser
+    The ratio is convex in (regret, gain), falls with gain and rises with regret. So the minimiser
     lies on an edge of the upper hull of the points, where it has a closed form. If no action has a
     gain, the action of least regret is chosen.
 

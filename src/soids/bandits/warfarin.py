@@ -3,9 +3,8 @@
 The cohort of the International Warfarin Pharmacogenetics Consortium (2009), published by PharmGKB
 under CC BY-SA 4.0, is the classic of sparse contextual bandits (Bastani & Bayati 2020). A context
 holds what is known before treatment: demographics, indication, target, other diagnoses and drugs,
-genotypes. Left out are the dose itself, the INR under it, whether it was stable, the number of the
-patient, free text, and columns that repeat others (genotypes before and after quality control, a
-range of the target that follows from the indication).
+genotypes. It lacks the dose itself, the INR under it, whether it was stable, the patient's number
+and free text. It also lacks columns that repeat others, such as genotypes before quality control.
 """
 
 import re

@@ -82,7 +82,7 @@ def clerico_width(
     """Bound on the summed squared distance between predictions and true mean rewards.
 
     Clerico et al. (2025), Theorem 4.7 as we reconstruct it for the subset prior: with eta = 1/2,
-    eight times the sum of mixture regret and log(1 / delta). Valid for an admissible eta.
+    eight times the sum of mixture regret and log(1 / delta). It is valid for an admissible eta.
     """
     regret = mixture_regret(rounds, dimension, sparsity, reach, eta, 0.5 * delta)
     return 2.0 / (eta * (1.0 - eta)) * (regret + math.log(2.0 / delta))
@@ -93,8 +93,8 @@ def aps_width(
 ) -> float:
     """The same bound by Abbasi-Yadkori, Pal, Szepesvari (2012), from the forecaster's regret.
 
-    It is ``1 + 2 B_n + 32 log((sqrt(8) + sqrt(1 + B_n)) / delta)``, where B_n, 2 / eta times the
-    mixture regret, bounds the forecaster's regret in squared loss. Valid for an exp-concave eta.
+    It is ``1 + 2 B_n + 32 log((sqrt(8) + sqrt(1 + B_n)) / delta)``. B_n, 2 / eta times the mixture
+    regret, bounds the forecaster's regret in squared loss. It is valid for an exp-concave eta.
     """
     regret = 2.0 / eta * mixture_regret(rounds, dimension, sparsity, reach, eta, delta / 3.0)
     inner = (math.sqrt(8.0) + math.sqrt(1.0 + regret)) * 3.0 / delta
