@@ -4,11 +4,12 @@ import csv
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from command_line import called
 from soids.cli import main
 from soids.cli.run import prepare
 from soids.policies import POLICIES
@@ -51,9 +52,7 @@ def folder(tmp_path_factory):
     return place
 
 
-def ask(*words):
-    """What the command answers."""
-    return CliRunner().invoke(main, ["inspect", *map(str, words)], env={"COLUMNS": "120"})
+ask = partial(called, main, "inspect", width=120)
 
 
 def the_one(folder, label, *more):

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Lasso
 
+from scikit_lasso import scikit_lasso
 from soids import LassoBandit, MCPBandit, load, play, save
 from soids.bandits import FAMILIES
 from soids.policies.lasso_per_arm import disjoint_arms, forced_arm
@@ -30,11 +30,6 @@ def play_disjoint(policy, rounds, arms=2, width=4, seed=0):
     return seen, rng
 
 
-def lasso_of(rows, answers, alpha):
-    model = Lasso(alpha, fit_intercept=False, tol=1e-10, max_iter=100_000)
-    return model.fit(rows, answers).coef_
-
-
 def test_the_schedule_of_forced_samples_by_hand():
     """Three arms, two samples each: after (2^m - 1) * 6 rounds come six forced ones."""
     forced = {1: 0, 2: 0, 3: 1, 4: 1, 5: 2, 6: 2}
@@ -52,11 +47,11 @@ def test_each_arm_has_its_two_lassos_on_its_own_block():
         mine = [(t, x, r) for t, (d, x, r) in enumerate(seen, 1) if d.index == number]
         last = mine[-1][0]  # the penalty is that of the round of its last reward
         alpha = 0.2 * math.sqrt((math.log(last) + math.log(4)) / last)
-        whole = lasso_of([x for _, x, _ in mine], [r for _, _, r in mine], alpha)
+        whole = scikit_lasso([x for _, x, _ in mine], [r for _, _, r in mine], alpha)
         assert arm.whole.theta == pytest.approx(whole, abs=1e-4)
         forced = [(x, r) for t, x, r in mine if forced_arm(t, 2, 1) == number]
         assert arm.forced.rounds == len(forced) == 4
-        rough = lasso_of([x for x, _ in forced], [r for _, r in forced], 0.1)
+        rough = scikit_lasso([x for x, _ in forced], [r for _, r in forced], 0.1)
         assert arm.forced.theta == pytest.approx(rough, abs=1e-4)
 
 
@@ -112,7 +107,7 @@ def test_stacked_contexts_are_all_actions_one_after_the_other():
         mine = [(t, x, r) for t, index, x, r in seen if index == number]
         last = mine[-1][0]
         alpha = 0.05 * math.sqrt((math.log(last) + math.log(15)) / last)
-        expected = lasso_of([x for _, x, _ in mine], [r for _, _, r in mine], alpha)
+        expected = scikit_lasso([x for _, x, _ in mine], [r for _, _, r in mine], alpha)
         assert arm.whole.theta == pytest.approx(expected, abs=1e-3)
 
 

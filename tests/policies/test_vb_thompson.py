@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from recorded import recorded
+from recorded import recorded, sparse_problem
 from soids import VBThompson, play
 from soids.bandits import FAMILIES
 from soids.policies.vb_thompson import MeanFieldPosterior
@@ -16,9 +16,7 @@ TUNING = Tuning(1.0, 0.0, 20_000, 1)
 
 
 def problem(rounds=40, dimension=6, noise=0.5):
-    rng = np.random.default_rng(0)
-    actions = rng.standard_normal((rounds, dimension))
-    return recorded(actions, actions[:, 0] + noise * rng.standard_normal(rounds))
+    return recorded(*sparse_problem(rounds, dimension, values=(1.0,), noise=noise))
 
 
 def model(noise=0.5, restart=5):

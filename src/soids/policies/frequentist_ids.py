@@ -11,8 +11,8 @@ from soids.policies.decision import Information
 from soids.policies.ellipsoid_rule import Bounds, EllipsoidRule
 from soids.policies.past import Past
 from soids.policies.policy import Family, Plan
-from soids.policies.settings import check_choice
 from soids.regression.ridge import Ellipsoid
+from soids.spelling import check_choice
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from soids.information import TwoPoint
 from soids.policies.ellipsoid_rule import Bounds
 from soids.policies.past import Outcome, Past
 from soids.policies.policy import Family, Plan, Rule
-from soids.policies.settings import CHECKS, Check, as_positive, check_choice
+from soids.policies.settings import CHECKS, Check, as_positive
 from soids.posteriors import Posterior, Subset
 from soids.regression.conversion import (
     admissible_power,
@@ -26,6 +26,7 @@ from soids.regression.conversion import (
 )
 from soids.regression.forecaster import Forecaster, Foresight
 from soids.regression.ridge import Ellipsoid
+from soids.spelling import check_choice
 
 Width = Callable[[float, int, int, float, float, float], float]
 WIDTHS: dict[str, Width | None] = {

@@ -26,10 +26,11 @@ from soids.policies.decision import Decision, Information
 from soids.policies.explanation import Explanation, explain
 from soids.policies.past import Past
 from soids.policies.policy import Plan, Rule
-from soids.policies.settings import assign, check_choice
+from soids.policies.settings import assign
 from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.particle_system import ParticleSystem
 from soids.rates import Progress, Rate, as_rate
+from soids.spelling import check_choice
 
 
 class Mind(NamedTuple):

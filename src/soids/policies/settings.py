@@ -1,7 +1,7 @@
 """The checks of settings, by name: the same name means the same in every rule."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -48,13 +48,6 @@ def assign(rule: Any, **settings: Any) -> None:
     """Set fields of a frozen rule while it is made."""
     for name, value in settings.items():
         object.__setattr__(rule, name, value)
-
-
-def check_choice(value: object, name: str, known: Iterable[str]) -> None:
-    """Refuse what is not one of the known names."""
-    names = tuple(known)
-    if not isinstance(value, str) or value not in names:
-        raise ValueError(f"{name} must be one of {', '.join(names)}{meant(value, names)}")
 
 
 def check_call(
