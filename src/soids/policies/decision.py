@@ -9,7 +9,7 @@ import numpy as np
 
 from soids.arrays import Floats, Ints, Table
 from soids.evidence import Menu
-from soids.information import Mixture
+from soids.information import Mixture, information_ratio
 
 
 class Information(NamedTuple):
@@ -25,6 +25,10 @@ class Information(NamedTuple):
     rate: float  # learning rate of the optimistic posterior
     effective: float = math.nan  # with a budget: number of different, equally weighted particles
     behind: float = 0.0  # with a budget: number of sweeps that the particles are owed
+
+    @classmethod
+    def of(cls, regret: float, gain: float, noise: float, rate: float = 0.0) -> "Information":
+        return cls(regret, gain, information_ratio(regret / noise, gain), rate)
 
 
 SILENT = Information(math.nan, math.nan, math.nan, 0.0)  # of a policy that forms no belief

@@ -11,6 +11,16 @@ from soids.policies.policy import Family
 from soids.regression.lasso import hao_lasso
 
 
+def spanning_design(actions: Floats) -> Design:
+    """The exploratory design on actions that span the space."""
+    design = exploratory_design(actions)
+    if design.value == 0.0:
+        raise ValueError(
+            f"actions must span all {actions.shape[1]} dimensions to be explored, these do not"
+        )
+    return design
+
+
 @dataclass(frozen=True)
 class ESTCRule(ExploreThenCommit):
     """Explore the Sparsity Then Commit (Hao, Lattimore, Wang 2020): best design, then the lasso.
@@ -28,16 +38,10 @@ class ESTCRule(ExploreThenCommit):
     1
     """
 
-    def _design(self, menu: Menu) -> Design:
-        design = exploratory_design(menu.actions)
-        if design.value == 0.0:
-            raise ValueError(
-                f"actions must span all {self.dimension} dimensions to be explored, these do not"
-            )
-        return design
+    design = staticmethod(spanning_design)
 
     def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
-        c_min = self._design(menu).value / menu.largest**2  # as if actions were in [-1, 1]^d
+        c_min = self.design(menu.actions).value / menu.largest**2  # as if actions were in [-1, 1]^d
         per_error = sparsity * self.noise * horizon / (reward_bound * c_min)
         rounds: float = (2.0 * per_error**2 * math.log(2 * self.dimension)) ** (1 / 3)
         return rounds
@@ -46,7 +50,7 @@ class ESTCRule(ExploreThenCommit):
         evidence = Evidence.empty(self.dimension)
         for menu, chosen, reward in samples:
             evidence = evidence.note(menu.actions[chosen], reward)
-        size = max((sample.menu.largest for sample in samples), default=0.0)
+        size = max((menu.largest for menu, _, _ in samples), default=0.0)
         return hao_lasso(evidence, self.noise, size)
 
 

@@ -24,16 +24,13 @@ class Floored(NamedTuple):
         return min(1.0, float(self.floors.sum()))
 
     def probability(self, index: int) -> float:
-        """The mass of one action."""
         return float(self.floors[index]) + (1.0 - self.share) * self.law.probability(index)
 
     def probabilities(self, count: int) -> Floats:  # (n,)
-        """The masses of all actions."""
         masses: Floats = self.floors + (1.0 - self.share) * self.law.probabilities(count)
         return masses
 
     def draw(self, uniform: float) -> int:
-        """The action that a uniform number falls on."""
         left = self.left(uniform)
         if left is None:
             return Spread(self.floors / self.share).draw(uniform / self.share)
@@ -41,12 +38,9 @@ class Floored(NamedTuple):
 
     def left(self, uniform: float) -> float | None:
         """The uniform number that the law draws by; none if the floor draws."""
-        if uniform < self.share:
-            return None
-        return (uniform - self.share) / (1.0 - self.share)
+        return None if uniform < self.share else (uniform - self.share) / (1.0 - self.share)
 
     def mean(self, values: Floats) -> float:
-        """The expectation of a quantity given for each action."""
         return float(self.floors @ values) + (1.0 - self.share) * self.law.mean(values)
 
 

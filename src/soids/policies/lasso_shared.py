@@ -11,6 +11,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
@@ -20,11 +21,9 @@ from soids.policies.policy import Family, Plan, Rule
 from soids.regression.lasso import lasso
 from soids.regression.thresholded import large, least_squares_on
 
-LEAST = 5  # rewards that an estimate needs more of, as in the authors' code
-
 
 class Estimate(NamedTuple):
-    """What a rule has learned."""
+    """What a rule has learned: an estimate of the parameter."""
 
     theta: Floats  # (d,)  what it acts on
     lasso: Floats  # (d,)  where the next lasso begins
@@ -36,7 +35,7 @@ class Estimate(NamedTuple):
 class LassoRule(Rule[Estimate]):
     """Act on the latest estimate; a rule adds how to estimate and how to act."""
 
-    least: ClassVar[int] = LEAST  # number of rewards that an estimate needs more of
+    least: ClassVar[int] = 5  # an estimate needs more rewards than this, as in the authors' code
 
     dimension: int
 
@@ -44,9 +43,7 @@ class LassoRule(Rule[Estimate]):
         zeros = np.zeros(self.dimension)
         return Estimate(zeros, zeros)
 
-    def think(
-        self, mind: Estimate, past: Past, menu: Menu | None, rng: np.random.Generator
-    ) -> Estimate:
+    def think(self, mind: Estimate, past: Past, menu: Menu | None, rng: Generator) -> Estimate:
         return self._estimated(mind, past.evidence)
 
     def law(self, mind: Estimate, past: Past, menu: Menu) -> Plan:
@@ -127,9 +124,7 @@ class DRLassoBanditRule(LassoRule):
     uniform: int = 9
     clip: float = 3.0
 
-    def think(
-        self, mind: Estimate, past: Past, menu: Menu | None, rng: np.random.Generator
-    ) -> Estimate:
+    def think(self, mind: Estimate, past: Past, menu: Menu | None, rng: Generator) -> Estimate:
         return mind if mind.pseudo is None else self._estimated(mind, mind.pseudo)
 
     def law(self, mind: Estimate, past: Past, menu: Menu) -> Plan:
@@ -141,11 +136,12 @@ class DRLassoBanditRule(LassoRule):
     def learn(self, mind: Estimate, past: Past, outcomes: Sequence[Outcome]) -> Estimate:
         pseudo = Evidence.empty(self.dimension) if mind.pseudo is None else mind.pseudo
         mind = self._estimated(mind, pseudo)
-        for one in outcomes:
-            assert one.menu is not None  # a rule that needs action sets gets them
-            filled = pseudo_reward(one.menu, one.place, one.probability, one.reward, mind.theta)
+        for decision, menu, reward in outcomes:
+            assert menu is not None  # a rule that needs action sets gets them
+            place, probability = decision.place, decision.probability
+            filled = pseudo_reward(menu, place, probability, reward, mind.theta)
             filled = min(max(filled, -self.clip), self.clip)
-            pseudo = pseudo.note(one.menu.actions.mean(axis=0), filled)
+            pseudo = pseudo.note(menu.actions.mean(axis=0), filled)
         return mind._replace(pseudo=pseudo)
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:

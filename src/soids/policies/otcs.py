@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
+from numpy.random import Generator
 
 from soids.arrays import as_share
 from soids.evidence import Evidence, Menu
@@ -35,7 +35,6 @@ WIDTHS: dict[str, Width | None] = {
     "rescaled": clerico_width,
     "unit_ball": clerico_width,
 }
-FOR_SUBSET = ("aps2012", "clerico")  # widths that are refused beside another prior
 
 
 class Converted(NamedTuple):
@@ -50,8 +49,8 @@ class OTCSRule(Rule[Converted]):
     """Optimism over the confidence set of an online forecaster (Abbasi-Yadkori et al. 2012).
 
     ``radius`` bounds the parameter's l1 norm and ``norm`` its l2 norm (the radius, if not given).
-    ``posterior`` is the prior of the forecaster, as for ``Forecaster``. The set holds the parameter
-    at all times with probability ``1 - delta`` under the assumptions of its ``width``:
+    ``posterior`` is the prior of the forecaster. The set holds the parameter at all times with
+    probability ``1 - delta`` if each reward comes before the next choice, as its ``width`` says:
 
     - ``"likelihood_ratio"`` uses the forecaster's evidence. It needs no bound on mean rewards, and
       holds with every prior whose posterior is sampled by sequential Monte Carlo.
@@ -65,9 +64,8 @@ class OTCSRule(Rule[Converted]):
     - ``"aps2012"`` is the width of Abbasi-Yadkori et al. up to the round ``horizon``.
 
     All but the first are derived for the subset prior. ``"rescaled"`` and ``"unit_ball"`` accept
-    another one, and are not guaranteed to hold then; the others refuse it. ``factor`` multiplies
-    a width, to see how much depends on its constants; below 1 there is no guarantee. Every
-    guarantee requires that each reward comes before the next choice.
+    another one without a guarantee; the others refuse it. ``factor`` multiplies a width; below 1
+    there is no guarantee.
     """
 
     checks: ClassVar[dict[str, Check]] = {**CHECKS, "radius": as_positive, "eta": as_share}
@@ -129,9 +127,7 @@ class OTCSRule(Rule[Converted]):
                 stacklevel=3,
             )
 
-    def think(
-        self, mind: Converted, past: Past, menu: Menu | None, rng: np.random.Generator
-    ) -> Converted:
+    def think(self, mind: Converted, past: Past, menu: Menu | None, rng: Generator) -> Converted:
         return mind._replace(foresight=self.forecaster.updated(mind.foresight, rng))
 
     def law(self, mind: Converted, past: Past, menu: Menu) -> Plan:
@@ -142,16 +138,19 @@ class OTCSRule(Rule[Converted]):
 
     def learn(self, mind: Converted, past: Past, outcomes: Sequence[Outcome]) -> Converted:
         foresight, predictions = mind
-        for one in outcomes:
-            prediction = float(one.action @ foresight.mean())
-            predictions = predictions.note(one.action, prediction)
-            foresight = foresight.noted(one.action, one.reward)
+        for decision, _, reward in outcomes:
+            prediction = float(decision.action @ foresight.mean())
+            predictions = predictions.note(decision.action, prediction)
+            foresight = foresight.noted(decision.action, reward)
         return Converted(foresight, predictions)
 
     def ellipsoid(self, mind: Converted) -> Ellipsoid:
         """Where the parameter may be, given all choices so far."""
         foresight, predictions = mind
-        budget = self.ridge * self._largest_norm() ** 2
+        norm = self.radius if self.norm is None else self.norm
+        if self.norm is None and self.width == "unit_ball":
+            norm = min(self.radius, self.noise / self.feature_bound)
+        budget = self.ridge * norm**2
         formula = WIDTHS[self.width]
         if formula is None:
             seen = foresight.believed or Evidence.empty(self.dimension)
@@ -165,29 +164,18 @@ class OTCSRule(Rule[Converted]):
 
     def unit(self) -> float:
         """The unit of rewards in the width, which the forecaster takes for the noise."""
-        if self.width == "rescaled":
-            return max(self.radius * self.feature_bound, self.noise)
-        return self.noise
+        largest = self.radius * self.feature_bound
+        return max(largest, self.noise) if self.width == "rescaled" else self.noise
 
     def reach(self) -> float:
         """The bound on mean rewards that the width assumes, in its unit."""
-        if self.width == "unit_ball":
-            return 1.0
-        return self.radius * self.feature_bound / self.unit()
+        return 1.0 if self.width == "unit_ball" else self.radius * self.feature_bound / self.unit()
 
     def power(self) -> float:
         """The power of the likelihood in force."""
         if self.width == "likelihood_ratio":
             return 1.0
         return self._largest_power() if self.eta is None else self.eta
-
-    def _largest_norm(self) -> float:
-        """The bound on the parameter's l2 norm: as given, or that on its l1 norm."""
-        if self.norm is not None:
-            return self.norm
-        if self.width == "unit_ball":
-            return min(self.radius, self.noise / self.feature_bound)
-        return self.radius
 
     def _largest_power(self) -> float:
         """The largest power of the likelihood that the width allows."""
@@ -200,25 +188,24 @@ class OTCSRule(Rule[Converted]):
     def _check_width(self) -> None:
         """Refuse settings that the width does not allow."""
         if self.width == "likelihood_ratio":
-            for name, neutral in (("eta", None), ("factor", 1.0)):
-                given = getattr(self, name)
+            for name, given, neutral in (("eta", self.eta, None), ("factor", self.factor, 1.0)):
                 if given != neutral:
                     raise ValueError(
                         f"{name} must be left out for a likelihood ratio, which is 1, got {given}"
                     )
-        elif self.eta is not None and not (self.width == "aps2012" and self.horizon is None):
-            largest = self._largest_power()
-            if self.eta > largest:
-                raise ValueError(
-                    f"eta must be at most {largest:g} for the width {self.width} where mean "
-                    f"rewards reach {self.reach():g} times the noise, got {self.eta:g}: leave it "
-                    "out, or take the width unit_ball or rescaled"
-                )
+        elif self.eta is None or (self.width == "aps2012" and self.horizon is None):
+            return
+        elif self.eta > (largest := self._largest_power()):
+            raise ValueError(
+                f"eta must be at most {largest:g} for the width {self.width} where mean rewards "
+                f"reach {self.reach():g} times the noise, got {self.eta:g}: leave it out, or take "
+                "the width unit_ball or rescaled"
+            )
 
     def _check_prior(self, model: Any) -> None:
         """Refuse a prior for which the width is not derived."""
-        known = self.dimension, self.sparsity, self.radius, self.noise
-        if self.width in FOR_SUBSET and model != Subset(*known):
+        subset = Subset(self.dimension, self.sparsity, self.radius, self.noise)
+        if self.width in ("aps2012", "clerico") and model != subset:
             raise ValueError(
                 f"posterior must be 'subset' for the width {self.width}, with the policy's own "
                 f"sparsity, radius and noise, got {self.posterior!r}: take the width "
@@ -229,14 +216,14 @@ class OTCSRule(Rule[Converted]):
                 f"posterior must have the noise {self.unit():g} of the width {self.width}, got "
                 f"{self.posterior!r}"
             )
-        if self.width != "likelihood_ratio":
+        if self.width != "likelihood_ratio" or not isinstance(model, Posterior):
             return
-        if isinstance(model, Posterior) and not model.estimates_evidence:
+        if not model.estimates_evidence:
             raise ValueError(
                 "posterior must estimate its evidence for the width likelihood_ratio, as 'subset' "
                 f"and 'relaxed' do, got {self.posterior!r}"
             )
-        if isinstance(model, Posterior) and model.in_ball and model.radius is None:
+        if model.in_ball and model.radius is None:
             raise ValueError(
                 "posterior must have a radius for the width likelihood_ratio, got "
                 f"{self.posterior!r}: a prior that is fitted to the rewards has no evidence"

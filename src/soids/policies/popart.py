@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field
 import numpy as np
 
 from soids.arrays import Floats
-from soids.designs import Design, popart_design
+from soids.designs import popart_design
 from soids.evidence import Menu
 from soids.policies.explore_then_commit import ExploreThenCommit, Sample
 from soids.policies.policy import Family
@@ -22,6 +22,8 @@ class PopArtRule(ExploreThenCommit):
     theory decides, from ``horizon`` and ``sparsity``. The actions must span the space.
     """
 
+    design = staticmethod(popart_design)
+
     _: KW_ONLY
     reward_bound: float = field()
     delta: float = 0.05
@@ -31,18 +33,12 @@ class PopArtRule(ExploreThenCommit):
         super().__post_init__()
         check_length(self.exploration, shortest(self.dimension, self.delta, self.warm))
 
-    def _design(self, menu: Menu) -> Design:
-        return popart_design(menu.actions)
-
     def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
-        spread = self._design(menu).value * menu.largest**2  # as if actions were in [-1, 1]^d
+        spread = self.design(menu.actions).value * menu.largest**2  # as if actions were in [-1, 1]^d
         certainty = math.log(2 * self.dimension / self.delta)
         per_error = (sparsity * horizon / reward_bound) ** 2 * spread * certainty
-        rounds: float
-        if self.warm:
-            rounds = 4.0 * (self.noise**2 * per_error) ** (1 / 3)
-        else:
-            rounds = ((reward_bound**2 + self.noise**2) * per_error) ** (1 / 3)
+        variance = self.noise**2 if self.warm else reward_bound**2 + self.noise**2
+        rounds: float = (4.0 if self.warm else 1.0) * (variance * per_error) ** (1 / 3)
         return max(rounds, shortest(self.dimension, self.delta, self.warm))
 
     def _estimate(self, samples: tuple[Sample, ...]) -> Floats:

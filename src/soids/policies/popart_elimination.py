@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import Bools, Floats, Ints
-from soids.designs import Design, optimal_design, popart_design
+from soids.designs import optimal_design, popart_design
 from soids.evidence import Evidence, Menu
 from soids.information import Spread, greedy
 from soids.policies.decision import Decision
@@ -42,6 +42,8 @@ class PopArtEliminationRule(ExploreThenCommit):
     Half of ``delta`` is for the support, half for the phases.
     """
 
+    design = staticmethod(popart_design)
+
     _: KW_ONLY
     reward_bound: float = field()
     signal: float | None = None
@@ -53,9 +55,6 @@ class PopArtEliminationRule(ExploreThenCommit):
         if self.exploration is None and self.signal is None:
             raise ValueError("exploration must be given, or else signal given")
 
-    def _design(self, menu: Menu) -> Design:
-        return popart_design(menu.actions)
-
     def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
         """Rounds after which the pilot errs by less than the noise, and coefficients by less than
         half the signal.
@@ -63,7 +62,7 @@ class PopArtEliminationRule(ExploreThenCommit):
         Both follow from the thresholds of PopArt, which are at most sqrt(8 variance certainty / n)
         on half of n rounds.
         """
-        spread = self._design(menu).value
+        spread = self.design(menu.actions).value
         certainty = math.log(8 * self.dimension / self.delta)
         pilot = sparsity * menu.largest / self.noise
         variance = reward_bound**2 + self.noise**2
@@ -103,14 +102,13 @@ class PopArtEliminationRule(ExploreThenCommit):
     def chosen(
         self, mind: Explored, plan: Plan, decision: Decision, uniform: float | None
     ) -> Explored:
-        mind = super().chosen(mind, plan, decision, uniform)
         return mind if plan.notes is None else mind._replace(phase=plan.notes)
 
     def learn(self, mind: Explored, past: Past, outcomes: Sequence[Outcome]) -> Explored:
         mind, phase = super().learn(mind, past, outcomes), mind.phase
-        for one in outcomes:
-            if phase is not None and 0 <= one.round - phase.first < phase.due:
-                phase = phase._replace(evidence=phase.evidence.note(one.action, one.reward))
+        for decision, _, reward in outcomes:
+            if phase is not None and 0 <= decision.round - phase.first < phase.due:
+                phase = phase._replace(evidence=phase.evidence.note(decision.action, reward))
         return mind._replace(phase=phase)
 
     def _phase(self, number: int, support: Ints, alive: Bools, rows: Floats, turn: int) -> Phase:
