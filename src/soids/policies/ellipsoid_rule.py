@@ -6,10 +6,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from soids.arrays import Floats
-from soids.evidence import Evidence, Menu
-from soids.information import information_ratio
-from soids.policies.decision import Information
-from soids.policies.policy import Rule
+from soids.evidence import Evidence
+from soids.policies.policy import Menu, Rule
 from soids.regression.ridge import Ellipsoid, ridge, self_normalised_radius
 
 Mind = TypeVar("Mind")
@@ -37,11 +35,6 @@ class Bounds(NamedTuple):
         """The information about the parameter, in nats, that a ridge regression gains."""
         gain: Floats = 0.5 * np.log1p(self.lengths**2)
         return gain
-
-    def info(self, index: int, noise: float) -> Information:
-        """The largest regret of one action that the set allows, and its information gain."""
-        regret, gain = float(self.regret()[index]), float(self.gain()[index])
-        return Information(regret, gain, information_ratio(regret / noise, gain), 0.0)
 
 
 @dataclass(frozen=True)
@@ -77,6 +70,5 @@ class EllipsoidRule(Rule[Mind]):
         centre, factor = ridge(evidence, self.ridge)
         if self.alpha is not None:
             return Ellipsoid(centre, factor, self.alpha)
-        norm = self.norm or 0.0
-        radius = self_normalised_radius(factor, self.ridge, self.noise, norm, self.delta)
-        return Ellipsoid(centre, factor, radius)
+        known = self.ridge, self.noise, self.norm or 0.0, self.delta
+        return Ellipsoid(centre, factor, self_normalised_radius(factor, *known))

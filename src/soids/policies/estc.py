@@ -5,20 +5,10 @@ from dataclasses import dataclass
 
 from soids.arrays import Floats
 from soids.designs import Design, exploratory_design
-from soids.evidence import Evidence, Menu
+from soids.evidence import Evidence
 from soids.policies.explore_then_commit import ExploreThenCommit, Sample
-from soids.policies.policy import Family
+from soids.policies.policy import Family, Menu
 from soids.regression.lasso import hao_lasso
-
-
-def spanning_design(actions: Floats) -> Design:
-    """The exploratory design on actions that span the space."""
-    design = exploratory_design(actions)
-    if design.value == 0.0:
-        raise ValueError(
-            f"actions must span all {actions.shape[1]} dimensions to be explored, these do not"
-        )
-    return design
 
 
 @dataclass(frozen=True)
@@ -38,10 +28,16 @@ class ESTCRule(ExploreThenCommit):
     1
     """
 
-    design = staticmethod(spanning_design)
+    def _design(self, menu: Menu) -> Design:
+        design = exploratory_design(menu.actions)
+        if design.value == 0.0:
+            raise ValueError(
+                f"actions must span all {self.dimension} dimensions to be explored, these do not"
+            )
+        return design
 
     def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
-        c_min = self.design(menu.actions).value / menu.largest**2  # as if actions were in [-1, 1]^d
+        c_min = self._design(menu).value / menu.largest**2  # as if actions were in [-1, 1]^d
         per_error = sparsity * self.noise * horizon / (reward_bound * c_min)
         rounds: float = (2.0 * per_error**2 * math.log(2 * self.dimension)) ** (1 / 3)
         return rounds

@@ -2,18 +2,14 @@
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, NamedTuple
-
-from numpy.random import Generator
+from typing import Any, NamedTuple
 
 from soids.arrays import Floats
-from soids.designs import Design
-from soids.evidence import Menu
+from soids.designs import Design, popart_design
 from soids.information import Spread, greedy
-from soids.policies.past import Outcome, Past
-from soids.policies.policy import Plan, Rule
+from soids.policies.policy import Generator, Menu, Outcome, Past, Plan, Rule
 
 
 class Sample(NamedTuple):
@@ -43,7 +39,6 @@ class ExploreThenCommit(Rule[Explored]):
 
     learns_from_others = False
     needs_sets = True
-    design: ClassVar[Callable[[Floats], Design]]  # the distribution to explore an action set by
 
     dimension: int
     _: KW_ONLY
@@ -80,7 +75,7 @@ class ExploreThenCommit(Rule[Explored]):
 
     def law(self, mind: Explored, past: Past, menu: Menu) -> Plan:
         if past.decisions < mind.length:
-            return Plan(Spread(self.design(menu.actions).weights))
+            return Plan(Spread(self._design(menu).weights))
         return self._committed(mind, past, menu)
 
     def learn(self, mind: Explored, past: Past, outcomes: Sequence[Outcome]) -> Explored:
@@ -118,6 +113,10 @@ class ExploreThenCommit(Rule[Explored]):
                 f"{self.horizon} rounds: give exploration, or a longer horizon"
             )
         return length
+
+    def _design(self, menu: Menu) -> Design:
+        """The distribution to explore an action set by: PopArt's, if a rule has no other."""
+        return popart_design(menu.actions)
 
     def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
         """The number of rounds to explore, by theory."""

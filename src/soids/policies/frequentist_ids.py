@@ -5,12 +5,9 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from soids.arrays import Floats
-from soids.evidence import Menu
-from soids.information import information_ratio, minimise_ratio
-from soids.policies.decision import Information
+from soids.information import minimise_ratio
 from soids.policies.ellipsoid_rule import Bounds, EllipsoidRule
-from soids.policies.past import Past
-from soids.policies.policy import Family, Plan
+from soids.policies.policy import Family, Information, Menu, Past, Plan
 from soids.policies.settings import check_choice
 from soids.regression.ridge import Ellipsoid
 
@@ -38,9 +35,7 @@ class FrequentistIDSRule(EllipsoidRule[None]):
         if self.gain == "directed":
             gain = directed_gain(ellipsoid, bounds, menu)
         mixture = minimise_ratio(regret, gain)
-        cost, nats = mixture.mean(regret), mixture.mean(gain)
-        ratio = information_ratio(cost / self.noise, nats)
-        return Plan(mixture, Information(cost, nats, ratio, 0.0))
+        return Plan(mixture, Information.of(mixture.mean(regret), mixture.mean(gain), self.noise))
 
 
 FrequentistIDS = Family(FrequentistIDSRule)

@@ -20,12 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import Bools, Floats, Ints, as_count
-from soids.evidence import Evidence, Menu
+from soids.evidence import Evidence
 from soids.information import Spread, greedy
-from soids.policies.decision import Decision
 from soids.policies.floor import Floored
-from soids.policies.past import Outcome, Past
-from soids.policies.policy import Family, Plan, Rule
+from soids.policies.policy import Decision, Family, Menu, Outcome, Past, Plan, Rule
 from soids.policies.settings import assign
 from soids.regression.lasso import Inner, Products, lasso
 from soids.regression.mcp import two_step_mcp

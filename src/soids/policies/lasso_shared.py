@@ -11,13 +11,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.random import Generator
 
 from soids.arrays import Floats
-from soids.evidence import Evidence, Menu
+from soids.evidence import Evidence
 from soids.information import Spread, greedy
-from soids.policies.past import Outcome, Past
-from soids.policies.policy import Family, Plan, Rule
+from soids.policies.policy import Family, Generator, Menu, Outcome, Past, Plan, Rule
 from soids.regression.lasso import lasso
 from soids.regression.thresholded import large, least_squares_on
 

@@ -7,13 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import Floats
-from soids.evidence import Menu
-from soids.information import TwoPoint, information_ratio
+from soids.information import TwoPoint
 from soids.kernels.inverse_norms import lengths_of
-from soids.policies.decision import Decision, Information
 from soids.policies.ellipsoid_rule import EllipsoidRule
-from soids.policies.past import Past
-from soids.policies.policy import Family, Plan
+from soids.policies.policy import Decision, Family, Information, Menu, Past, Plan
 from soids.regression.ridge import Ellipsoid
 
 SLACK = 1.0 + 1e-9  # what rounding may do to a length
@@ -48,9 +45,8 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
             bounds = mind.lengths.copy()
         index, length = most_optimistic(ellipsoid, menu, bounds)
         regret, gain = 2.0 * ellipsoid.radius * length, 0.5 * math.log1p(length**2)
-        ratio = information_ratio(regret / self.noise, gain)
-        info = Information(regret, gain, ratio, 0.0)
-        return Plan(TwoPoint(index, index, 0.0, ratio), info, Bounded(menu, bounds))
+        info = Information.of(regret, gain, self.noise)
+        return Plan(TwoPoint(index, index, 0.0, info.ratio), info, Bounded(menu, bounds))
 
     def chosen(
         self, mind: Bounded | None, plan: Plan, decision: Decision, uniform: float | None

@@ -7,14 +7,11 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
-from numpy.random import Generator
-
 from soids.arrays import as_share
-from soids.evidence import Evidence, Menu
+from soids.evidence import Evidence
 from soids.information import TwoPoint
 from soids.policies.ellipsoid_rule import Bounds
-from soids.policies.past import Outcome, Past
-from soids.policies.policy import Family, Plan, Rule
+from soids.policies.policy import Family, Generator, Information, Menu, Outcome, Past, Plan, Rule
 from soids.policies.settings import CHECKS, Check, as_positive, check_choice
 from soids.posteriors import Posterior, Subset
 from soids.regression.conversion import (
@@ -133,7 +130,8 @@ class OTCSRule(Rule[Converted]):
     def law(self, mind: Converted, past: Past, menu: Menu) -> Plan:
         bounds = Bounds.on(self.ellipsoid(mind), menu)
         index = int(bounds.upper.argmax())
-        info = bounds.info(index, self.noise)
+        regret, gain = float(bounds.regret()[index]), float(bounds.gain()[index])
+        info = Information.of(regret, gain, self.noise)
         return Plan(TwoPoint(index, index, 0.0, info.ratio), info)
 
     def learn(self, mind: Converted, past: Past, outcomes: Sequence[Outcome]) -> Converted:
@@ -202,7 +200,7 @@ class OTCSRule(Rule[Converted]):
                 "the width unit_ball or rescaled"
             )
 
-    def _check_prior(self, model: Any) -> None:
+    def _check_prior(self, model: Posterior) -> None:
         """Refuse a prior for which the width is not derived."""
         subset = Subset(self.dimension, self.sparsity, self.radius, self.noise)
         if self.width in ("aps2012", "clerico") and model != subset:
@@ -211,12 +209,12 @@ class OTCSRule(Rule[Converted]):
                 f"sparsity, radius and noise, got {self.posterior!r}: take the width "
                 "likelihood_ratio"
             )
-        if getattr(model, "noise", self.unit()) != self.unit():
+        if model.noise != self.unit():
             raise ValueError(
                 f"posterior must have the noise {self.unit():g} of the width {self.width}, got "
                 f"{self.posterior!r}"
             )
-        if self.width != "likelihood_ratio" or not isinstance(model, Posterior):
+        if self.width != "likelihood_ratio":
             return
         if not model.estimates_evidence:
             raise ValueError(

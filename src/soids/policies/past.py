@@ -110,7 +110,7 @@ class Past(NamedTuple):
                 )
             mine = self.pending[one.round]
             menu = self.pending.menu(mine)
-            theirs = one.menu if isinstance(one, Decision) else menu
+            theirs: Any = one.menu if isinstance(one, Decision) else menu
             is_copy = one.index == mine.index and one.probability == mine.probability
             if is_copy and (menu is None or theirs is not menu):
                 is_copy = menu is None or menu.same(theirs)

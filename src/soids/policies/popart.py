@@ -7,9 +7,8 @@ import numpy as np
 
 from soids.arrays import Floats
 from soids.designs import popart_design
-from soids.evidence import Menu
 from soids.policies.explore_then_commit import ExploreThenCommit, Sample
-from soids.policies.policy import Family
+from soids.policies.policy import Family, Menu
 from soids.regression.popart import Samples, popart, warm_popart
 
 
@@ -22,8 +21,6 @@ class PopArtRule(ExploreThenCommit):
     theory decides, from ``horizon`` and ``sparsity``. The actions must span the space.
     """
 
-    design = staticmethod(popart_design)
-
     _: KW_ONLY
     reward_bound: float = field()
     delta: float = 0.05
@@ -34,7 +31,7 @@ class PopArtRule(ExploreThenCommit):
         check_length(self.exploration, shortest(self.dimension, self.delta, self.warm))
 
     def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
-        spread = self.design(menu.actions).value * menu.largest**2  # as if actions were in [-1, 1]^d
+        spread = self._design(menu).value * menu.largest**2  # as if actions were in [-1, 1]^d
         certainty = math.log(2 * self.dimension / self.delta)
         per_error = (sparsity * horizon / reward_bound) ** 2 * spread * certainty
         variance = self.noise**2 if self.warm else reward_bound**2 + self.noise**2

@@ -8,13 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import Bools, Floats, Ints
-from soids.designs import optimal_design, popart_design
-from soids.evidence import Evidence, Menu
+from soids.designs import optimal_design
+from soids.evidence import Evidence
 from soids.information import Spread, greedy
-from soids.policies.decision import Decision
 from soids.policies.explore_then_commit import Explored, ExploreThenCommit, Sample
-from soids.policies.past import Outcome, Past
-from soids.policies.policy import Family, Plan
+from soids.policies.policy import Decision, Family, Menu, Outcome, Past, Plan
 from soids.policies.popart import check_length, drawn, shortest
 from soids.regression.popart import warm_popart
 
@@ -42,8 +40,6 @@ class PopArtEliminationRule(ExploreThenCommit):
     Half of ``delta`` is for the support, half for the phases.
     """
 
-    design = staticmethod(popart_design)
-
     _: KW_ONLY
     reward_bound: float = field()
     signal: float | None = None
@@ -62,7 +58,7 @@ class PopArtEliminationRule(ExploreThenCommit):
         Both follow from the thresholds of PopArt, which are at most sqrt(8 variance certainty / n)
         on half of n rounds.
         """
-        spread = self.design(menu.actions).value
+        spread = self._design(menu).value
         certainty = math.log(8 * self.dimension / self.delta)
         pilot = sparsity * menu.largest / self.noise
         variance = reward_bound**2 + self.noise**2

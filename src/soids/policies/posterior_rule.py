@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from soids.arrays import Floats, as_number
-from soids.evidence import SETS, Evidence, Menu
+from soids.evidence import SETS, Evidence
 from soids.information import (
     Mixture,
     Spread,
@@ -22,10 +22,8 @@ from soids.information import (
 from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.awaited import Awaited, awaited
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
-from soids.policies.decision import Decision, Information
 from soids.policies.explanation import Explanation, explain
-from soids.policies.past import Past
-from soids.policies.policy import Plan, Rule
+from soids.policies.policy import Decision, Generator, Information, Menu, Past, Plan, Rule
 from soids.policies.settings import assign, check_choice
 from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.particle_system import ParticleSystem
@@ -45,15 +43,12 @@ class Mind(NamedTuple):
 
 
 def warn_of_uneven(actions: Floats) -> None:
-    """Say so if features differ so much in size that no one radius can be learned for all.
-
-    Fewer than ten actions say little of the size of a feature. Among few, the largest values differ
-    by chance, as do the squares of features that are mostly zero: both must differ.
-    """
+    """Warn if features differ so much in size that no one radius can be learned for all."""
     actions = actions[:, actions.any(axis=0)]
-    if len(actions) < 10 or not actions.size:
+    if len(actions) < 10 or not actions.size:  # so few say little of the size of a feature
         return
     largest, squares = np.abs(actions).max(axis=0), (actions**2).mean(axis=0)
+    # One of the two may differ by chance: of few actions, or of features that are mostly zero.
     if largest.max() > 10.0 * largest.min() and squares.max() > 100.0 * squares.min():
         warnings.warn(
             "features differ more than ten times in size: rescale them to comparable sizes, or "
@@ -78,8 +73,7 @@ class Outlook(NamedTuple):
 class PosteriorRule(Rule[Mind]):
     """Choose by a posterior over the parameter: by the least information ratio, or by a draw.
 
-    The attributes are settings. A rule makes fields of those that users may set, and the others
-    keep the values that they have here.
+    A rule makes fields of the settings that users may set; the others keep the values given here.
     """
 
     optimistic: ClassVar[bool] = False
@@ -110,34 +104,26 @@ class PosteriorRule(Rule[Mind]):
             assign(self, rate=as_number(self.rate, "rate", 0.0))
         as_rate(self.rate)
         check_choice(self.gain, "gain", GAINS)
-        model = self.model
-        if self.budget_ms is not None and isinstance(model, Posterior) and not model.takes_budget:
+        if self.budget_ms is not None and not self.model.takes_budget:
             raise ValueError(
-                f"budget_ms must be left out for {type(model).__name__}, which has no moves to put "
-                f"off, got {self.budget_ms!r}"
+                f"budget_ms must be left out for {type(self.model).__name__}, which has no moves "
+                f"to put off, got {self.budget_ms!r}"
             )
         check_coverage(self)
 
     @cached_property
-    def model(self) -> Any:
+    def model(self) -> Posterior:
         """The posterior itself."""
-        return as_posterior(
-            self.posterior, self.dimension, sparsity=self.sparsity, radius=self.radius,
-            noise=self.noise,
-        )  # fmt: skip
+        known = {name: getattr(self, name) for name in ("sparsity", "radius", "noise")}
+        return as_posterior(self.posterior, self.dimension, **known)
 
     def _default_rate(self) -> str:
         if not self.optimistic:
             return "zero"
         # A radius that is given limits optimism; without one, less is better (docs/defaults.md).
-        radius = self.given("radius")
-        bounded = radius is not None and radius < math.inf
-        has_effect = not isinstance(self.model, Posterior) or self.model.in_ball
-        return "balanced" if bounded and has_effect else "cautious"
-
-    def given(self, name: str) -> Any:
-        """A setting as given to the posterior; None is to be learned."""
-        return getattr(self.model if isinstance(self.model, Posterior) else self, name)
+        radius = self.model.radius
+        bounded = radius is not None and radius < math.inf and self.model.in_ball
+        return "balanced" if bounded else "cautious"
 
     def start(self) -> Mind:
         return Mind()
@@ -147,15 +133,15 @@ class PosteriorRule(Rule[Mind]):
             check_fixed(menu, past.menu, self.action_bound)
         elif menu is not past.menu:
             warn_of_large(self, menu)
-        if self.given("radius") is None and menu is not past.menu:
+        if self.model.radius is None and menu is not past.menu:
             warn_of_uneven(menu.actions)
 
-    def think(self, mind: Mind, past: Past, menu: Menu | None, rng: np.random.Generator) -> Mind:
+    def think(self, mind: Mind, past: Past, menu: Menu | None, rng: Generator) -> Mind:
         evidence = past.evidence
         if mind.belief is not None and mind.believed is evidence:
             return mind
         rate = self._learning_rate(mind, evidence, menu)
-        noise = self.given("noise") or 1.0 if mind.belief is None else mind.belief.noise()
+        noise = self.model.noise or 1.0 if mind.belief is None else mind.belief.noise()
         seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
         tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds)
         belief = self.model.update(mind.belief, evidence, tuning, rng)
@@ -172,8 +158,7 @@ class PosteriorRule(Rule[Mind]):
         regret, gain = appraiser.appraise(rewards, resolved=resolved)
         unit = appraiser.noise
         mixture = self._mixture(Outlook(menu, appraiser, rewards, regret, gain, past, mind.recent))
-        cost, nats = mixture.mean(regret), mixture.mean(gain) / unit**2
-        info = Information(cost, nats, information_ratio(cost / unit, nats), mind.rate)
+        info = Information.of(mixture.mean(regret), mixture.mean(gain) / unit**2, unit, mind.rate)
         if self.budget_ms is not None and isinstance(belief, ParticleSystem):
             info = info._replace(effective=belief.effective_size(), behind=belief.behind())
         return Plan(mixture, info, under_way)
@@ -215,44 +200,31 @@ class PosteriorRule(Rule[Mind]):
 
     def known_sparsity(self, belief: Belief | None) -> float:
         """The sparsity as given, or as believed."""
-        sparsity = self.given("sparsity")
-        if sparsity is not None:
-            return float(sparsity)
+        if self.model.sparsity is not None:
+            return float(self.model.sparsity)
         return 1.0 if belief is None else max(1.0, float(belief.particles().inclusion().sum()))
 
 
 @dataclass(frozen=True)
 class FreeRule(PosteriorRule):
-    """A rule whose users may set everything.
-
-    ``sparsity``, ``radius`` (of an l1 ball that holds the parameter) and ``noise`` (standard
-    deviation) are learned if not given. ``posterior`` is a name, with settings in brackets if need
-    be, or an object with an ``update`` method; ``rate`` a name, a number or a function of
-    ``Progress``; ``gain`` is "full" (the paper's), "conditional" (Hao et al. 2021) or "shannon" (at
-    most what a noisy reward can tell). Where actions change with the context, optimism sums over
-    the different action sets offered so far, or a uniform sample of ``sets`` of them. The
-    information ratio is averaged over the last ``contexts``; one is the set on offer alone.
-    With a ``discount`` below one, old rewards count less and less; the guarantees are then void.
-    An ``action_bound`` (on the size of features) holds the policy to what Theorems 2 and 3 assume:
-    all else is refused.
-    """
+    """A rule whose users may set everything. What is None is learned, or left out."""
 
     dimension: int
     _: KW_ONLY
     sparsity: int | None = None
-    radius: float | None = None
-    noise: float | None = None
-    posterior: str | Any = "subset"
+    radius: float | None = None  # of an l1 ball that holds the parameter
+    noise: float | None = None  # standard deviation
+    posterior: str | Any = "subset"  # a name with its settings, or an object with ``update``
     rate: str | float | Rate | None = None
-    eta: float = 1.0
-    gain: str = "full"
+    eta: float = 1.0  # power of the likelihood
+    gain: str = "full"  # or "conditional" (Hao et al. 2021), or "shannon" (at most a reward's)
     particles: int = 100
     sweeps: int = 2
     budget_ms: float | None = None
-    sets: int = SETS
-    contexts: int = 1
-    discount: float = 1.0
-    action_bound: float | None = None
+    sets: int = SETS  # over which optimism sums: a uniform sample of those offered
+    contexts: int = 1  # over which the information ratio is averaged: the last ones
+    discount: float = 1.0  # below one, no guarantee holds
+    action_bound: float | None = None  # holds the policy to what Theorems 2 and 3 assume
 
 
 def formed(mind: Mind) -> Belief:

@@ -3,17 +3,17 @@
 import math
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from soids.arrays import Bools, Floats
-from soids.evidence import Evidence, Menu
+from soids.evidence import Evidence
 from soids.information import Mixture, Spread
 from soids.particles import Particles
-from soids.policies.policy import Family
+from soids.policies.policy import Family, Generator, Menu
 from soids.policies.posterior_rule import Outlook, PosteriorRule
-from soids.posteriors import Tuning, as_posterior
+from soids.posteriors import Posterior, Tuning, as_posterior
 from soids.regression.spike_slab_vb import MeanField, SlabPrior, cold_start, mean_field
 
 AVERAGED = 30  # draws whose mean the authors take residuals of
@@ -54,11 +54,7 @@ class MeanFieldPosterior:
     restart: int
 
     def update(
-        self,
-        draws: MeanFieldDraws | None,
-        evidence: Evidence,
-        tuning: Tuning,
-        rng: np.random.Generator,
+        self, draws: MeanFieldDraws | None, evidence: Evidence, tuning: Tuning, rng: Generator
     ) -> MeanFieldDraws:
         """Draws from the approximation."""
         prior = SlabPrior(self.slab, -self.complexity * math.log(self.dimension))
@@ -88,8 +84,7 @@ class MeanFieldPosterior:
             explained = 2.0 * evidence.moment @ theta - theta @ evidence.gram @ theta
             spread = evidence.played.diagonal @ fit.variances()
             square += float(spread / AVERAGED - explained)
-        floor = CLEAREST**2 * evidence.energy
-        return max(square, floor) / evidence.rounds
+        return max(square, CLEAREST**2 * evidence.energy) / evidence.rounds
 
 
 @dataclass(frozen=True)
@@ -115,11 +110,10 @@ class VBThompsonRule(PosteriorRule):
     particles: int = 100
 
     @cached_property
-    def model(self) -> Any:
+    def model(self) -> Posterior:
         """The posterior itself; no radius bounds it."""
-        inner = MeanFieldPosterior(
-            self.dimension, self.noise, self.slab, self.complexity, self.restart
-        )
+        settings = self.noise, self.slab, self.complexity, self.restart
+        inner = MeanFieldPosterior(self.dimension, *settings)
         known = {"sparsity": None, "radius": self.radius, "noise": self.noise}
         return as_posterior(inner, self.dimension, **known)
 
