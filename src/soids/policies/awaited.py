@@ -5,6 +5,7 @@ As if all were Gaussian, each pending reward resolves a direction in the space o
 with it a part of the variance of every action.
 """
 
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -36,9 +37,13 @@ def awaited(
         waiting = pending.latest(LATEST)
         if not waiting:
             return None
-        actions, counts = np.unique([one.action for one in waiting], axis=0, return_counts=True)
+        # Rewards of the same action resolve one direction. (np.unique takes a hundred times as long.)
+        known = Counter(one.action.tobytes() for one in waiting)
+        counts = dict(sorted(known.items(), key=lambda one: np.frombuffer(one[0]).tolist()))
+        actions = np.frombuffer(b"".join(counts)).reshape(len(counts), -1)
+        variances = appraiser.noise**2 / np.array([*counts.values()])
         found = appraiser.belief.rewards_on(Menu(np.asfortranarray(actions)))
-        directions = resolved_directions(appraiser.weights, found, appraiser.noise**2 / counts)
+        directions = resolved_directions(appraiser.weights, found, variances)
         resolved = resolved_variance(directions, rewards)
         return Awaited(directions, waiting[-1].round, menu, resolved)
     directions, last, known, resolved = before
