@@ -21,7 +21,7 @@ def test_gains_are_falls_of_entropy():
     precision = root @ root.T
     hopeful = ACTIONS[bounds.upper.argmax()]
     for action, full, directed in zip(
-        ACTIONS, bounds.gain(), directed_gain(ellipsoid, bounds, menu), strict=True
+        ACTIONS, bounds.gain, directed_gain(ellipsoid, bounds, menu), strict=True
     ):
         after = precision + np.outer(action, action)
         volumes = np.linalg.slogdet(after)[1] - np.linalg.slogdet(precision)[1]
@@ -48,10 +48,10 @@ def test_frequentist_ids_pays_no_more_per_nat_than_linucb(gain):
         decision = policy.choose(ACTIONS, rng)
         ellipsoid = policy.rule.ellipsoid(policy.evidence)
         bounds = Bounds.on(ellipsoid, Menu(ACTIONS))
-        nats = bounds.gain()
+        nats = bounds.gain
         if gain == "directed":
             nats = directed_gain(ellipsoid, bounds, Menu(ACTIONS))
-        assert decision.info.ratio <= (bounds.regret() ** 2 / nats).min() * (1.0 + 1e-9)
+        assert decision.info.ratio <= (bounds.regret ** 2 / nats).min() * (1.0 + 1e-9)
         policy.observe(decision, decision.action[0] + rng.standard_normal())
 
 

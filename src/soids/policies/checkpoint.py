@@ -18,6 +18,7 @@ from soids.policies.policy import Family, Policy, Rule, State
 from soids.policies.settings import settings_of
 
 MAGIC = b"soids policy 6\n"
+PARTS = ("floor", "evidence", "menu", "decisions", "pending", "mind", "has_thought")  # as written
 BROKEN = (  # what a file of another making may lead to
     ImportError, LookupError, AttributeError, TypeError, ValueError, OSError, EOFError,
     zipfile.BadZipFile,
@@ -29,20 +30,21 @@ def save(policy: Policy, path: str | os.PathLike[str]) -> None:
     if not isinstance(policy, Policy):
         raise ValueError(f"policy must be one of ours to be saved, got {policy!r}")
     packer, past = Packer(), policy.state.past
-    description = {
-        "family": name_of(policy.rule),
-        "settings": pack_settings(policy.rule, packer),
-        "floor": packer.pack(policy.floor),
-        "evidence": packer.pack(past.evidence),
-        "menu": packer.pack(past.menu),
-        "decisions": past.decisions,
-        "pending": packer.pack(past.pending.table()),
-        "mind": packer.pack(policy.state.mind),
-        "has_thought": policy.state.has_thought,
-    }
-    text = json.dumps(description).encode()
+    description: dict[str, Any] = {"family": name_of(policy.rule), "settings": {}}
+    for name, value in settings_of(policy.rule).items():
+        try:
+            description["settings"][name] = packer.pack(value)
+        except ValueError:
+            raise ValueError(
+                f"{name} must be a name, a number or one of soids' own to be saved, got {value!r}"
+            ) from None
+    parts = (
+        policy.floor, past.evidence, past.menu, past.decisions, past.pending.table(),
+        policy.state.mind, policy.state.has_thought,
+    )  # fmt: skip
+    description |= {name: packer.pack(part) for name, part in zip(PARTS, parts, strict=True)}
+    text, buffer = json.dumps(description).encode(), io.BytesIO()
     arrays: dict[str, Any] = {"description": np.frombuffer(text, dtype=np.uint8), **packer.arrays}
-    buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     body = buffer.getvalue()
     write_whole(Path(path), MAGIC + hashlib.sha256(body).digest() + body)
@@ -71,19 +73,6 @@ def name_of(rule: Rule[Any]) -> str:
     raise ValueError(f"policy must be one that POLICIES lists to be saved, got {rule.name}")
 
 
-def pack_settings(rule: Rule[Any], packer: Packer) -> dict[str, Any]:
-    """The arguments that build the rule anew, as JSON."""
-    settings = {}
-    for name, value in settings_of(rule).items():
-        try:
-            settings[name] = packer.pack(value)
-        except ValueError:
-            raise ValueError(
-                f"{name} must be a name, a number or one of soids' own to be saved, got {value!r}"
-            ) from None
-    return settings
-
-
 def unpack_policy(body: bytes) -> Policy:
     """The policy that an archive of arrays describes."""
     with np.load(io.BytesIO(body), allow_pickle=False) as archive:
@@ -91,10 +80,9 @@ def unpack_policy(body: bytes) -> Policy:
     saved = json.loads(arrays.pop("description").tobytes())
     unpacker = Unpacker(arrays)
     settings = {name: unpacker.unpack(value) for name, value in saved["settings"].items()}
-    floor = unpacker.unpack(saved["floor"])
+    floor, evidence, menu, decisions, pending, mind, has_thought = (
+        unpacker.unpack(saved[name]) for name in PARTS
+    )
     policy: Policy = POLICIES[saved["family"]](**settings, floor=floor)
-    evidence, menu = (unpacker.unpack(saved[name]) for name in ("evidence", "menu"))
-    pending = unpacker.unpack(saved["pending"]).pending()
-    past = Past(evidence, pending, menu, saved["decisions"])
-    policy.state = State(unpacker.unpack(saved["mind"]), past, saved["has_thought"])
+    policy.state = State(mind, Past(evidence, pending.pending(), menu, decisions), has_thought)
     return policy

@@ -14,27 +14,19 @@ Mind = TypeVar("Mind")
 
 
 class Bounds(NamedTuple):
-    """Bounds on the rewards of the actions on offer, (K,) each."""
+    """What an ellipsoid says of the actions on offer, (K,) each."""
 
-    lower: Floats  # least reward that any parameter inside gives
-    upper: Floats
     lengths: Floats
+    upper: Floats  # the largest mean reward of any parameter inside
+    regret: Floats  # the most that an action can fall short of the best
+    gain: Floats  # the information about the parameter, in nats, that a ridge regression gains
 
     @classmethod
     def on(cls, ellipsoid: Ellipsoid, menu: Menu) -> "Bounds":
         middle, lengths = menu.actions @ ellipsoid.centre, ellipsoid.lengths(menu.actions)
         reach = ellipsoid.radius * lengths
-        return cls(middle - reach, middle + reach, lengths)
-
-    def regret(self) -> Floats:
-        """The most that each action can fall short of the best."""
-        regret: Floats = self.upper.max() - self.lower
-        return regret
-
-    def gain(self) -> Floats:
-        """The information about the parameter, in nats, that a ridge regression gains."""
-        gain: Floats = 0.5 * np.log1p(self.lengths**2)
-        return gain
+        upper = middle + reach
+        return cls(lengths, upper, upper.max() - (middle - reach), 0.5 * np.log1p(lengths**2))
 
 
 @dataclass(frozen=True)
@@ -56,8 +48,8 @@ class EllipsoidRule(Rule[Mind]):
     def __post_init__(self) -> None:
         if self.norm is None and self.alpha is None:
             raise ValueError(
-                "norm must be given (a bound on the parameter's l2 norm), or alpha (a fixed "
-                "radius), got neither"
+                "norm must be given (a bound on the parameter's l2 norm), or alpha (a fixed radius)"
+                ", got neither"
             )
         if self.norm is not None and self.alpha is not None:
             raise ValueError(

@@ -31,7 +31,7 @@ class FrequentistIDSRule(EllipsoidRule[None]):
     def law(self, mind: None, past: Past, menu: Menu) -> Plan:
         ellipsoid = self.ellipsoid(past.evidence)
         bounds = Bounds.on(ellipsoid, menu)
-        regret, gain = bounds.regret(), bounds.gain()
+        regret, gain = bounds.regret, bounds.gain
         if self.gain == "directed":
             gain = directed_gain(ellipsoid, bounds, menu)
         mixture = minimise_ratio(regret, gain)

@@ -130,8 +130,7 @@ class OTCSRule(Rule[Converted]):
     def law(self, mind: Converted, past: Past, menu: Menu) -> Plan:
         bounds = Bounds.on(self.ellipsoid(mind), menu)
         index = int(bounds.upper.argmax())
-        regret, gain = float(bounds.regret()[index]), float(bounds.gain()[index])
-        info = Information.of(regret, gain, self.noise)
+        info = Information.of(float(bounds.regret[index]), float(bounds.gain[index]), self.noise)
         return Plan(TwoPoint(index, index, 0.0, info.ratio), info)
 
     def learn(self, mind: Converted, past: Past, outcomes: Sequence[Outcome]) -> Converted:

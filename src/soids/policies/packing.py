@@ -24,18 +24,18 @@ def record_called(name: str) -> Any:
     module, _, qualified = name.partition(":")
     if module.split(".")[0] == "soids":
         found: Any = getattr(importlib.import_module(module), qualified, None)
-        if is_record(found) and name_of(found) == name:
+        if names_of(found) is not None and name_of(found) == name:
             return found
     raise ValueError(f"there is no record {name!r}")
 
 
-def is_record(kind: Any) -> bool:
-    """Whether this is one of our records."""
-    return (
-        isinstance(kind, type)
-        and kind.__module__.split(".")[0] == "soids"
-        and (is_dataclass(kind) or (issubclass(kind, tuple) and hasattr(kind, "_fields")))
-    )
+def names_of(kind: Any) -> list[str] | None:
+    """The names of the fields of one of our records; nothing else has any."""
+    if not isinstance(kind, type) or kind.__module__.split(".")[0] != "soids":
+        return None
+    if is_dataclass(kind):
+        return [field.name for field in fields(kind)]
+    return list(kind._fields) if issubclass(kind, tuple) and hasattr(kind, "_fields") else None
 
 
 class Packer:
@@ -43,8 +43,7 @@ class Packer:
 
     def __init__(self) -> None:
         self.arrays: dict[str, Floats] = {}
-        self.known: dict[int, dict[str, Any]] = {}  # how to refer to an object, by its identity
-        self.held: list[Any] = []  # all of these, so that no identity is used again
+        self.known: dict[int, tuple[Any, dict[str, Any]]] = {}  # objects by identity, references
         self.records = 0
 
     def pack(self, value: Any) -> Any:
@@ -54,30 +53,23 @@ class Packer:
         if value is None or isinstance(value, bool | int | float | str):
             return value
         if id(value) in self.known:
-            return self.known[id(value)]
+            return self.known[id(value)][1]
         if isinstance(value, np.ndarray):
             name = f"array.{len(self.arrays)}"
             self.arrays[name] = value
-            return self._remember(value, {"array": name})
-        if is_record(type(value)):
-            return self._pack_record(value)
+            self.known[id(value)] = value, {"array": name}
+            return {"array": name}
+        names = names_of(type(value))
+        if names is not None:
+            packed = {name: self.pack(getattr(value, name)) for name in names}
+            self.known[id(value)] = value, {"again": self.records}
+            if isinstance(value, Menu):
+                self.known[id(value.columns)] = value.columns, {"columns": self.records}
+            self.records += 1
+            return {"record": name_of(type(value)), "fields": packed}
         if type(value) is tuple:
             return {"tuple": [self.pack(item) for item in value]}
         raise ValueError(f"only soids' own records can be saved, got {value!r}")
-
-    def _pack_record(self, record: Any) -> dict[str, Any]:
-        names = [f.name for f in fields(record)] if is_dataclass(record) else record._fields
-        packed = {name: self.pack(getattr(record, name)) for name in names}
-        self._remember(record, {"again": self.records})
-        if isinstance(record, Menu):
-            self._remember(record.columns, {"columns": self.records})
-        self.records += 1
-        return {"record": name_of(type(record)), "fields": packed}
-
-    def _remember(self, value: Any, reference: dict[str, Any]) -> dict[str, Any]:
-        self.held.append(value)
-        self.known[id(value)] = reference
-        return reference
 
 
 class Unpacker:
