@@ -5,8 +5,8 @@ import pytest
 
 from soids import FrequentistIDS, SparseLinearBandit, play
 from soids.evidence import Menu
-from soids.policies.ellipsoid_rule import Bounds
 from soids.policies.frequentist_ids import directed_gain
+from soids.policies.linucb import Bounds
 from soids.regression.ridge import Ellipsoid
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (12, 4))
@@ -51,7 +51,7 @@ def test_frequentist_ids_pays_no_more_per_nat_than_linucb(gain):
         nats = bounds.gain
         if gain == "directed":
             nats = directed_gain(ellipsoid, bounds, Menu(ACTIONS))
-        assert decision.info.ratio <= (bounds.regret ** 2 / nats).min() * (1.0 + 1e-9)
+        assert decision.info.ratio <= (bounds.regret**2 / nats).min() * (1.0 + 1e-9)
         policy.observe(decision, decision.action[0] + rng.standard_normal())
 
 

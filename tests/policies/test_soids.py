@@ -209,6 +209,20 @@ def test_the_sentence_says_what_the_numbers_say():
         policy.observe(decision, decision.action @ BANDIT.theta + 0.5 * rng.standard_normal())
 
 
+def test_what_is_said_of_an_action_does_not_depend_on_what_is_excluded():
+    policy, _ = in_play(SOIDS(4))
+    state, certain = policy.state, np.zeros(10)
+    certain[9] = 1.0
+    told = []
+    for options in ({"excluded": range(9)}, {"floor": certain}):
+        policy.state = state
+        told.append(policy.explain(policy.decide(ACTIONS, 0.5, **options)))
+    assert told[0].sentence.startswith("Action 9, chosen with probability 1.00")
+    assert told[0].features == told[1].features
+    for name in ("reward", "deviation", "gain"):
+        assert getattr(told[0], name) == pytest.approx(getattr(told[1], name))
+
+
 def test_an_old_decision_is_explained_by_what_is_known_now():
     policy, rng = SOIDS(4, **TOLD), np.random.default_rng(0)
     decisions = [policy.choose(menu, rng) for menu in (ACTIONS, -ACTIONS[:5], ACTIONS[5:]) * 5]

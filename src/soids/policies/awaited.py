@@ -38,8 +38,8 @@ def awaited(
         if not waiting:
             return None
         # The same action counts as one direction; np.unique of rows takes ten times as long.
-        known = Counter(one.action.tobytes() for one in waiting)
-        counts = dict(sorted(known.items(), key=lambda one: np.frombuffer(one[0]).tolist()))
+        times = Counter(one.action.tobytes() for one in waiting)
+        counts = dict(sorted(times.items(), key=lambda one: np.frombuffer(one[0]).tolist()))
         actions = np.frombuffer(b"".join(counts)).reshape(len(counts), -1)
         variances = appraiser.noise**2 / np.array([*counts.values()])
         found = appraiser.belief.rewards_on(Menu(np.asfortranarray(actions)))

@@ -6,7 +6,7 @@ import numpy as np
 
 from soids.arrays import Floats
 from soids.information import minimise_ratio
-from soids.policies.ellipsoid_rule import Bounds, EllipsoidRule
+from soids.policies.linucb import Bounds, EllipsoidRule
 from soids.policies.policy import Family, Information, Menu, Past, Plan
 from soids.policies.settings import check_choice
 from soids.regression.ridge import Ellipsoid

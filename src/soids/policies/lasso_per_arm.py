@@ -22,7 +22,7 @@ import numpy as np
 from soids.arrays import Bools, Floats, Ints, as_count
 from soids.evidence import Evidence
 from soids.information import Spread, greedy
-from soids.policies.floor import Floored
+from soids.policies.decision import Floored
 from soids.policies.policy import Decision, Family, Menu, Outcome, Past, Plan, Rule
 from soids.policies.settings import assign
 from soids.regression.lasso import Inner, Products, lasso

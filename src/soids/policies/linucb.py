@@ -1,19 +1,74 @@
-"""LinUCB: optimism over an ellipsoid that holds the parameter."""
+"""LinUCB: optimism over an ellipsoid that holds the parameter; other policies use the ellipsoid."""
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from soids.arrays import Floats
+from soids.evidence import Evidence
 from soids.information import TwoPoint
 from soids.kernels.inverse_norms import lengths_of
-from soids.policies.ellipsoid_rule import EllipsoidRule
-from soids.policies.policy import Decision, Family, Information, Menu, Past, Plan
-from soids.regression.ridge import Ellipsoid
+from soids.policies.policy import Decision, Family, Information, Menu, Past, Plan, Rule
+from soids.regression.ridge import Ellipsoid, ridge, self_normalised_radius
+
+Mind = TypeVar("Mind")
 
 SLACK = 1.0 + 1e-9  # what rounding may do to a length
+
+
+class Bounds(NamedTuple):
+    """What an ellipsoid says of the actions on offer, (K,) each."""
+
+    lengths: Floats
+    upper: Floats  # the largest mean reward of any parameter inside
+    regret: Floats  # the most that an action can fall short of the best
+    gain: Floats  # the information about the parameter, in nats, that a ridge regression gains
+
+    @classmethod
+    def on(cls, ellipsoid: Ellipsoid, menu: Menu) -> "Bounds":
+        middle, lengths = menu.actions @ ellipsoid.centre, ellipsoid.lengths(menu.actions)
+        reach = ellipsoid.radius * lengths
+        upper = middle + reach
+        return cls(lengths, upper, upper.max() - (middle - reach), 0.5 * np.log1p(lengths**2))
+
+
+@dataclass(frozen=True)
+class EllipsoidRule(Rule[Mind]):
+    """A rule that holds the ellipsoid of Abbasi-Yadkori, Pal, Szepesvari (2011).
+
+    ``norm`` bounds the parameter's l2 norm; ``delta`` is the probability that the ellipsoid ever
+    fails. With ``alpha`` the radius is that number at all times, and neither is needed.
+    """
+
+    dimension: int
+    _: KW_ONLY
+    noise: float = 1.0
+    norm: float | None = None
+    ridge: float = 1.0
+    delta: float = 0.01
+    alpha: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.norm is None and self.alpha is None:
+            raise ValueError(
+                "norm must be given (a bound on the parameter's l2 norm), or alpha (a fixed radius)"
+                ", got neither"
+            )
+        if self.norm is not None and self.alpha is not None:
+            raise ValueError(
+                f"norm must be left out beside a fixed radius alpha, got {self.norm!r}"
+            )
+        super().__post_init__()
+
+    def ellipsoid(self, evidence: Evidence) -> Ellipsoid:
+        """Where the parameter may be, by all rewards so far."""
+        centre, factor = ridge(evidence, self.ridge)
+        if self.alpha is not None:
+            return Ellipsoid(centre, factor, self.alpha)
+        known = self.ridge, self.noise, self.norm or 0.0, self.delta
+        return Ellipsoid(centre, factor, self_normalised_radius(factor, *known))
 
 
 class Bounded(NamedTuple):

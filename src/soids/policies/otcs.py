@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from soids.arrays import as_share
 from soids.evidence import Evidence
 from soids.information import TwoPoint
-from soids.policies.ellipsoid_rule import Bounds
+from soids.policies.linucb import Bounds
 from soids.policies.policy import Family, Generator, Information, Menu, Outcome, Past, Plan, Rule
 from soids.policies.settings import CHECKS, Check, as_positive, check_choice
 from soids.posteriors import Posterior, Subset

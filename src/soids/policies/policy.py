@@ -16,9 +16,16 @@ from numpy.random import Generator
 from soids.arrays import Floats, Ints, as_count, as_generator, as_number, as_table, is_immutable
 from soids.evidence import SETS, Evidence, Menu
 from soids.information import Mixture
-from soids.policies.decision import SILENT, Decision, Information, Offered
+from soids.policies.decision import (
+    SILENT,
+    Decision,
+    Floored,
+    Information,
+    Offered,
+    as_floor,
+    floors_on,
+)  # fmt: skip
 from soids.policies.explanation import Explanation
-from soids.policies.floor import Floored, as_floor, floors_on
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
 from soids.policies.settings import CHECKS, Check, check_call, check_settings, settings_of
@@ -291,12 +298,11 @@ class Family:
     """A constructor of policies, from the settings of a rule and a ``floor``: ``SOIDS``."""
 
     def __init__(self, rule: Callable[..., Rule[Any]]) -> None:
-        self.rule = rule
-        self.__doc__ = rule.__doc__
-        settings = inspect.signature(rule)
+        self.rule, self.__doc__ = rule, rule.__doc__
         floor = inspect.Parameter("floor", inspect.Parameter.KEYWORD_ONLY, default=0.0)
-        parameters = [*settings.parameters.values(), floor]
-        self.__signature__ = settings.replace(parameters=parameters, return_annotation=Policy)
+        known = inspect.signature(rule)
+        parameters = [*known.parameters.values(), floor]
+        self.__signature__ = known.replace(parameters=parameters, return_annotation=Policy)
 
     def __call__(self, *args: Any, floor: float = 0.0, **settings: Any) -> Policy:
         check_call(repr(self), self.__signature__, args, settings)

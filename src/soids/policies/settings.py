@@ -58,7 +58,7 @@ def check_choice(value: object, name: str, known: Iterable[str]) -> None:
 
 
 def check_call(
-    name: str, signature: inspect.Signature, args: tuple[Any, ...], settings: Mapping[str, Any]
+    name: str, signature: inspect.Signature, args: Iterable[Any], settings: Mapping[str, Any]
 ) -> None:
     """Refuse arguments that do not fit, by the name that the user called."""
     known = signature.parameters
