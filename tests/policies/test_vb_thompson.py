@@ -8,7 +8,6 @@ import pytest
 from recorded import recorded
 from soids import VBThompson, play
 from soids.bandits import FAMILIES
-from soids.policies.vb_thompson import MeanFieldPosterior
 from soids.posteriors import Tuning
 from soids.regression.spike_slab_vb import SlabPrior, mean_field
 
@@ -22,7 +21,7 @@ def problem(rounds=40, dimension=6, noise=0.5):
 
 
 def model(noise=0.5, restart=5):
-    return MeanFieldPosterior(6, noise, 1.0, 1.001, restart)
+    return VBThompson(6, noise=noise, restart=restart).rule
 
 
 def test_draws_have_the_moments_of_the_fit():

@@ -1,8 +1,7 @@
 """Estimation to decisions: the least worst-case regret that information does not excuse."""
 
 import math
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linprog
@@ -19,7 +18,7 @@ from soids.spelling import meant
 FACTORS = {"theory": (1.0,), "saddle": (0.25, 0.5, 1.0, 2.0, 4.0)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class E2DRule(PosteriorRule):
     """The decision-estimation coefficient (Foster et al. 2021), over particles.
 
@@ -30,18 +29,10 @@ class E2DRule(PosteriorRule):
     round, is least (Kirschner et al. 2023), at five linear programs a round.
     """
 
+    settings = "dimension sparsity radius noise posterior eta gamma particles sweeps"
     bounded_ratios = ()
 
-    dimension: int
-    _: KW_ONLY
-    sparsity: int | None = None
-    radius: float | None = None
-    noise: float | None = None
-    posterior: str | Any = "subset"
-    eta: float = 1.0
     gamma: float | str = "theory"
-    particles: int = 100
-    sweeps: int = 2
 
     def __post_init__(self) -> None:
         if not isinstance(self.gamma, str):
@@ -88,12 +79,10 @@ def least_worst(losses: Floats) -> tuple[Spread, float]:
     unit = float(np.abs(losses).max()) or 1.0  # the solver's tolerances are absolute
     solved = linprog(
         np.append(np.zeros(columns), 1.0),
-        A_ub=np.column_stack([losses / unit, -np.ones(rows)]),
-        b_ub=np.zeros(rows),
-        A_eq=np.append(np.ones(columns), 0.0)[None],
-        b_eq=np.ones(1),
+        A_ub=np.column_stack([losses / unit, -np.ones(rows)]), b_ub=np.zeros(rows),
+        A_eq=np.append(np.ones(columns), 0.0)[None], b_eq=np.ones(1),
         bounds=[(0.0, None)] * columns + [(None, None)],
-    )
+    )  # fmt: skip
     if solved.x is None or solved.fun is None:
         raise FloatingPointError(f"the game over actions could not be solved: {solved.message}")
     masses = np.maximum(solved.x[:-1], 0.0)

@@ -74,8 +74,8 @@ def explain(
     )
     if decision.info.effective < FEW:
         sentence += (
-            f" The belief holds {decision.info.effective:.1f} different particles, which is too few: "
-            "give a larger budget_ms."
+            f" The belief holds {decision.info.effective:.1f} different particles, which is too "
+            "few: give a larger budget_ms."
         )
     return Explanation(sentence, cost > least, expected, deviation, cost, least, gain, features)
 

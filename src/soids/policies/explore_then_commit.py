@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from soids.arrays import Floats
@@ -29,7 +29,7 @@ class Explored(NamedTuple):
     phase: Any = None  # of a rule that goes on learning
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExploreThenCommit(Rule[Explored]):
     """The two phases; a rule adds how to explore, for how long, how to estimate and to commit.
 
@@ -40,8 +40,6 @@ class ExploreThenCommit(Rule[Explored]):
     learns_from_others = False
     needs_sets = True
 
-    dimension: int
-    _: KW_ONLY
     exploration: int | None = None
     horizon: int | None = None
     sparsity: int | None = None

@@ -1,6 +1,6 @@
 """Frequentist information directed sampling: the information ratio of a confidence set."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from soids.policies.settings import check_choice
 from soids.regression.ridge import Ellipsoid
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FrequentistIDSRule(EllipsoidRule[None]):
     """The information ratio of a confidence set (Kirschner & Krause 2018), minimised exactly.
 
@@ -21,7 +21,6 @@ class FrequentistIDSRule(EllipsoidRule[None]):
     (``"directed"``).
     """
 
-    _: KW_ONLY
     gain: str = "full"
 
     def __post_init__(self) -> None:

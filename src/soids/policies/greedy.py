@@ -1,6 +1,6 @@
 """The policy that takes the best action by the lasso, in every round."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 from soids.arrays import Floats
 from soids.evidence import Evidence
@@ -9,7 +9,7 @@ from soids.policies.policy import Family
 from soids.regression.lasso import hao_lasso
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GreedyRule(LassoRule):
     """The action that the lasso expects most of, in every round: it explores among ties only.
 
@@ -26,7 +26,6 @@ class GreedyRule(LassoRule):
 
     least = 0
 
-    _: KW_ONLY
     noise: float = 1.0
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:

@@ -14,7 +14,7 @@ Penalties are the ``alpha`` of scikit-learn, beside half the mean square; no int
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -76,7 +76,7 @@ class Known(NamedTuple):
     explored: tuple[int, ...] = ()  # rounds with random choices whose rewards have not come
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PerArmRule(Rule[Known]):
     """Keep to the arms that look best by forced samples alone, within half the ``slack``, and of
     these take the best by all samples; a rule adds when to force, and how to estimate.
@@ -84,8 +84,6 @@ class PerArmRule(Rule[Known]):
 
     needs_sets = True
 
-    dimension: int
-    _: KW_ONLY
     arms: int | None = None
     slack: float = 5.0
     forced_penalty: float = 0.05
@@ -184,7 +182,7 @@ class PerArmRule(Rule[Known]):
         return lasso(gram, moment, np.full(len(moment), rounds * penalty), start)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LassoBanditRule(PerArmRule):
     """The lasso bandit (Bastani & Bayati 2020): forced samples at times fixed in advance.
 
@@ -195,7 +193,6 @@ class LassoBanditRule(PerArmRule):
 
     learns_from_others = False
 
-    _: KW_ONLY
     forced: int = 1
 
     def law(self, mind: Known, past: Past, menu: Menu) -> Plan:
@@ -209,7 +206,7 @@ class LassoBanditRule(PerArmRule):
         return arm == forced_arm(turn, count, self.forced)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MCPBanditRule(PerArmRule):
     """The MCP bandit (Wang, Wei, Yao 2018): any action with probability ``t0 / t``, and the minimax
     concave penalty in place of the lasso's.
@@ -218,7 +215,6 @@ class MCPBanditRule(PerArmRule):
     penalised at all.
     """
 
-    _: KW_ONLY
     chance: float = 1.0
     concavity: float = 3.0
 

@@ -7,7 +7,7 @@ one of them is drawn. ``t`` counts rewards, ``d`` the dimension.
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -35,8 +35,6 @@ class LassoRule(Rule[Estimate]):
 
     least: ClassVar[int] = 5  # an estimate needs more rewards than this, as in the authors' code
 
-    dimension: int
-
     def start(self) -> Estimate:
         zeros = np.zeros(self.dimension)
         return Estimate(zeros, zeros)
@@ -59,7 +57,7 @@ class LassoRule(Rule[Estimate]):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SALassoBanditRule(LassoRule):
     """The sparsity-agnostic lasso bandit (Oh, Iyengar, Zeevi 2021): greedy on the lasso.
 
@@ -73,7 +71,6 @@ class SALassoBanditRule(LassoRule):
     np.True_
     """
 
-    _: KW_ONLY
     penalty: float = 0.4
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
@@ -83,7 +80,7 @@ class SALassoBanditRule(LassoRule):
         return theta, theta
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ThresholdedLassoBanditRule(LassoRule):
     """The thresholded lasso bandit (Ariu, Abe, Proutiere 2022): greedy on least squares over the
     features whose lasso coefficients are large; any action if there are none.
@@ -93,7 +90,6 @@ class ThresholdedLassoBanditRule(LassoRule):
 
     least = 0
 
-    _: KW_ONLY
     penalty: float = 0.02
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
@@ -103,7 +99,7 @@ class ThresholdedLassoBanditRule(LassoRule):
         return least_squares_on(evidence, large(latest, self.penalty * decay)), latest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DRLassoBanditRule(LassoRule):
     """The doubly robust lasso bandit (Kim & Paik 2019): a lasso of pseudo-rewards on the mean of
     all actions on offer, so that every arm is learned of whichever was played.
@@ -116,7 +112,6 @@ class DRLassoBanditRule(LassoRule):
 
     needs_sets = True
 
-    _: KW_ONLY
     penalty: float = 0.5
     chance: float = 1.0
     uniform: int = 9

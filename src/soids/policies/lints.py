@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from soids.arrays import as_count
@@ -13,7 +13,7 @@ from soids.posteriors import Gaussian
 from soids.posteriors.gaussian import as_support
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LinTSRule(PosteriorRule):
     """Linear Thompson sampling: independent Gaussian coefficients, all of which may matter.
 
@@ -21,13 +21,10 @@ class LinTSRule(PosteriorRule):
     ``noise`` along with it.
     """
 
-    posterior = "gaussian"
+    settings = "dimension noise variance particles"
 
-    dimension: int
-    _: KW_ONLY
-    noise: float | None = None
+    posterior: str = "gaussian"
     variance: float | None = None
-    particles: int = 100
 
     @cached_property
     def model(self) -> Gaussian:
@@ -44,6 +41,8 @@ class OracleThompsonRule(LinTSRule):
 
     ``support`` lists the columns of the actions that matter; the rest is as for ``LinTS``.
     """
+
+    settings = "dimension support noise variance particles"
 
     support: Sequence[int] = field(kw_only=False)
 

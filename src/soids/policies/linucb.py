@@ -1,8 +1,8 @@
 """LinUCB: optimism over an ellipsoid that holds the parameter; other policies use the ellipsoid."""
 
 import math
-from dataclasses import KW_ONLY, dataclass
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -34,27 +34,21 @@ class Bounds(NamedTuple):
         return cls(lengths, upper, upper.max() - (middle - reach), 0.5 * np.log1p(lengths**2))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EllipsoidRule(Rule[Mind]):
-    """A rule that holds the ellipsoid of Abbasi-Yadkori, Pal, Szepesvari (2011).
+    """A rule that holds the ellipsoid of Abbasi-Yadkori, Pal, Szepesvari (2011)."""
 
-    ``norm`` bounds the parameter's l2 norm; ``delta`` is the probability that the ellipsoid ever
-    fails. With ``alpha`` the radius is that number at all times, and neither is needed.
-    """
-
-    dimension: int
-    _: KW_ONLY
     noise: float = 1.0
-    norm: float | None = None
+    norm: float | None = None  # a bound on the parameter's l2 norm
     ridge: float = 1.0
-    delta: float = 0.01
-    alpha: float | None = None
+    delta: float = 0.01  # probability that the ellipsoid ever fails to hold the parameter
+    alpha: float | None = None  # a fixed radius, for which no norm is needed
 
     def __post_init__(self) -> None:
         if self.norm is None and self.alpha is None:
             raise ValueError(
-                "norm must be given (a bound on the parameter's l2 norm), or alpha (a fixed radius)"
-                ", got neither"
+                "norm must be given (a bound on the parameter's l2 norm), or alpha (a fixed "
+                "radius), got neither"
             )
         if self.norm is not None and self.alpha is not None:
             raise ValueError(
@@ -103,22 +97,18 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
         info = Information.of(regret, gain, self.noise)
         return Plan(TwoPoint(index, index, 0.0, info.ratio), info, Bounded(menu, bounds))
 
-    def chosen(
-        self, mind: Bounded | None, plan: Plan, decision: Decision, uniform: float | None
-    ) -> Bounded:
-        bounded: Bounded = plan.notes
-        return bounded
+    def chosen(self, mind: Any, plan: Plan, decision: Decision, uniform: float | None) -> Any:
+        return plan.notes
 
 
 LinUCB = Family(LinUCBRule)
 
 
 def most_optimistic(ellipsoid: Ellipsoid, menu: Menu, bounds: Floats) -> tuple[int, float]:
-    """The action with the largest upper bound, and its length; the ``bounds`` (K,) on all lengths
-    are lowered where one was found.
+    """The action with the largest upper bound, and its length; lowers the ``bounds`` (K,) on all
+    lengths where one was found.
 
-    The length of an action is computed only if no length known so far rules the action out. The
-    answer depends neither on the bounds nor on which other lengths were computed.
+    The length of an action is computed only if no length known so far rules the action out.
     """
     middle: Floats = menu.actions @ ellipsoid.centre
     upper = middle + ellipsoid.radius * bounds

@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -41,7 +41,7 @@ class Converted(NamedTuple):
     predictions: Evidence  # each round's prediction in place of its reward
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OTCSRule(Rule[Converted]):
     """Optimism over the confidence set of an online forecaster (Abbasi-Yadkori et al. 2012).
 
@@ -67,8 +67,6 @@ class OTCSRule(Rule[Converted]):
 
     checks: ClassVar[dict[str, Check]] = {**CHECKS, "radius": as_positive, "eta": as_share}
 
-    dimension: int
-    _: KW_ONLY
     sparsity: int
     radius: float
     noise: float = 1.0

@@ -38,14 +38,9 @@ class Past(NamedTuple):
         """The action set of a table, checked: the same object as before, if it is known."""
         if self.menu is not None and self.menu.shows(table):
             return self.menu
-        menu = Menu(copied(table, "F"))
-        if not self.evidence.menus:
-            return menu  # without the cost of a fingerprint
-        mark, shape = menu.fingerprint, menu.actions.shape
-        for known in self.evidence.menus:
-            if known.fingerprint == mark and known.actions.shape == shape:
-                return known
-        return menu
+        menu, known = Menu(copied(table, "F")), self.evidence.menus
+        alike = [one for one in known if one.fingerprint == menu.fingerprint]
+        return next((one for one in alike if one.same(menu)), menu)
 
     def after(self, offered: Offered, index: int, probability: float, whole_sets: bool) -> "Past":
         """The past with one more decision, whose reward is pending."""

@@ -7,7 +7,8 @@ here.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, final
 
 import numpy as np
@@ -28,7 +29,14 @@ from soids.policies.decision import (
 from soids.policies.explanation import Explanation
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
-from soids.policies.settings import CHECKS, Check, check_call, check_settings, settings_of
+from soids.policies.settings import (
+    CHECKS,
+    Check,
+    check_call,
+    check_settings,
+    parameters_of,
+    settings_of,
+)
 
 __all__ = [
     "Decision", "Family", "Generator", "Information", "Menu", "Outcome", "Past", "Plan", "Policy",
@@ -48,6 +56,7 @@ class Plan(NamedTuple):
     notes: Any = None  # what the rule computed and needs again once an action is drawn
 
 
+@dataclass(frozen=True)
 class Rule(Generic[Mind]):
     """All that distinguishes one policy from another: a frozen dataclass of settings.
 
@@ -56,11 +65,12 @@ class Rule(Generic[Mind]):
     """
 
     dimension: int
-    sets: int = SETS  # number of action sets that the evidence remembers
-    discount: float = 1.0  # weight of a round after one more
+    sets = SETS  # number of action sets that the evidence remembers
+    discount = 1.0  # weight of a round after one more
     learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
     needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set
     checks: ClassVar[Mapping[str, Check]] = CHECKS
+    settings: ClassVar[str] = ""  # the names of those that users may set, if not all
 
     def __post_init__(self) -> None:
         check_settings(self, self.checks)
@@ -198,8 +208,7 @@ class Policy:
 
     def observe(self, decision: Decided | Sequence[Decided], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        past, outcomes = self.state.past.settled(decision, reward, self.rule.discount)
-        self._learn(past, outcomes)
+        self._learn(self.state.past, decision, reward)
 
     def learn(
         self, actions: object, index: int, reward: float, *, probability: float = 1.0
@@ -216,7 +225,7 @@ class Policy:
         if probability > 1.0:
             raise ValueError(f"probability must be at most 1, got {probability:g}")
         past = self.state.past.after(offered, index, probability, self.rule.needs_sets)
-        self._learn(*past.settled(past.pending[past.decisions], reward, self.rule.discount))
+        self._learn(past, past.pending[past.decisions], reward)
 
     def forget(self, decision: Decided | Sequence[Decided]) -> None:
         """Give up on the reward of a decision, or of a list of them: it will never come."""
@@ -289,20 +298,21 @@ class Policy:
         self.state = State(self.rule.chosen(mind, plan, decision, left), past, True)
         return decision
 
-    def _learn(self, past: Past, outcomes: Sequence[Outcome]) -> None:
-        mind, _, has_thought = self.state
-        self.state = State(self.rule.learn(mind, past, outcomes), past, has_thought)
+    def _learn(self, past: Past, decision: Decided | Sequence[Decided], reward: object) -> None:
+        past, outcomes = past.settled(decision, reward, self.rule.discount)
+        mind = self.rule.learn(self.state.mind, past, outcomes)
+        self.state = State(mind, past, self.state.has_thought)
 
 
 class Family:
     """A constructor of policies, from the settings of a rule and a ``floor``: ``SOIDS``."""
 
-    def __init__(self, rule: Callable[..., Rule[Any]]) -> None:
+    def __init__(self, rule: type[Rule[Any]]) -> None:
         self.rule, self.__doc__ = rule, rule.__doc__
         floor = inspect.Parameter("floor", inspect.Parameter.KEYWORD_ONLY, default=0.0)
-        known = inspect.signature(rule)
-        parameters = [*known.parameters.values(), floor]
-        self.__signature__ = known.replace(parameters=parameters, return_annotation=Policy)
+        self.__signature__ = inspect.Signature(
+            [*parameters_of(rule).values(), floor], return_annotation=Policy
+        )
 
     def __call__(self, *args: Any, floor: float = 0.0, **settings: Any) -> Policy:
         check_call(repr(self), self.__signature__, args, settings)

@@ -1,7 +1,7 @@
 """Explore, estimate by PopArt, and commit."""
 
 import math
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from soids.policies.policy import Family, Menu
 from soids.regression.popart import Samples, popart, warm_popart
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PopArtRule(ExploreThenCommit):
     """Explore, estimate by PopArt, commit (Jang, Zhang, Jun 2022).
 
@@ -21,7 +21,6 @@ class PopArtRule(ExploreThenCommit):
     theory decides, from ``horizon`` and ``sparsity``. The actions must span the space.
     """
 
-    _: KW_ONLY
     reward_bound: float = field()
     delta: float = 0.05
     warm: bool = True

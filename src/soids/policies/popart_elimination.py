@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ class Phase(NamedTuple):
     evidence: Evidence  # of these rounds alone
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PopArtEliminationRule(ExploreThenCommit):
     """Restricted phase elimination (Jang, Zhang, Jun 2022) on the support that Warm-PopArt finds.
 
@@ -40,7 +40,6 @@ class PopArtEliminationRule(ExploreThenCommit):
     Half of ``delta`` is for the support, half for the phases.
     """
 
-    _: KW_ONLY
     reward_bound: float = field()
     signal: float | None = None
     delta: float = 0.05

@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -70,10 +70,11 @@ class Outlook(NamedTuple):
     recent: tuple[Menu, ...]  # other contexts
 
 
+@dataclass(frozen=True, kw_only=True)
 class PosteriorRule(Rule[Mind]):
     """Choose by a posterior over the parameter: by the least information ratio, or by a draw.
 
-    A rule makes fields of the settings that users may set; the others keep the values given here.
+    What is None is learned, or left out.
     """
 
     optimistic: ClassVar[bool] = False
@@ -82,17 +83,21 @@ class PosteriorRule(Rule[Mind]):
     bounded_ratios: ClassVar[tuple[int, ...]] = (2,)  # powers whose ratio Lemma IR_bound bounds
 
     sparsity: int | None = None
-    radius: float | None = None
-    noise: float | None = None
-    posterior: Any = "subset"
+    radius: float | None = None  # of an l1 ball that holds the parameter
+    noise: float | None = None  # standard deviation
+    posterior: str | Any = (
+        "subset"  # a name with its settings, or an object with a method ``update``
+    )
     rate: str | float | Rate | None = None
-    eta: float = 1.0
-    gain: str = "full"
+    eta: float = 1.0  # power of the likelihood
+    gain: str = "full"  # or "conditional" (Hao et al. 2021), or "shannon" (at most a reward's)
     particles: int = 100
     sweeps: int = 2
     budget_ms: float | None = None
-    contexts: int = 1
-    action_bound: float | None = None
+    sets: int = SETS  # over which optimism sums: a uniform sample of those offered
+    contexts: int = 1  # over which the information ratio is averaged: the last ones
+    discount: float = 1.0  # below one, no guarantee holds
+    action_bound: float | None = None  # holds the policy to what Theorems 2 and 3 assume
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -203,28 +208,6 @@ class PosteriorRule(Rule[Mind]):
         if self.model.sparsity is not None:
             return float(self.model.sparsity)
         return 1.0 if belief is None else max(1.0, float(belief.particles().inclusion().sum()))
-
-
-@dataclass(frozen=True)
-class FreeRule(PosteriorRule):
-    """A rule whose users may set everything. What is None is learned, or left out."""
-
-    dimension: int
-    _: KW_ONLY
-    sparsity: int | None = None
-    radius: float | None = None  # of an l1 ball that holds the parameter
-    noise: float | None = None  # standard deviation
-    posterior: str | Any = "subset"  # a name with its settings, or an object with ``update``
-    rate: str | float | Rate | None = None
-    eta: float = 1.0  # power of the likelihood
-    gain: str = "full"  # or "conditional" (Hao et al. 2021), or "shannon" (at most a reward's)
-    particles: int = 100
-    sweeps: int = 2
-    budget_ms: float | None = None
-    sets: int = SETS  # over which optimism sums: a uniform sample of those offered
-    contexts: int = 1  # over which the information ratio is averaged: the last ones
-    discount: float = 1.0  # below one, no guarantee holds
-    action_bound: float | None = None  # holds the policy to what Theorems 2 and 3 assume
 
 
 def formed(mind: Mind) -> Belief:

@@ -15,20 +15,18 @@ as_scale: Check = partial(as_number, low=SMALLEST)  # the square of a scale is a
 as_size: Check = partial(as_number, low=0.0)
 as_positive: Check = partial(as_number, low=0.0, strict=True)
 
-CHECKS: dict[str, Check] = {
-    "delta": as_share,
-    "particles": partial(as_count, low=2),
-    "radius": lambda value, name: as_radius(value),
-    "uniform": partial(as_count, low=0),
-    "warm": as_flag,
-    **dict.fromkeys(("dimension", "exploration", "forced", "horizon", "restart"), as_count),
-    **dict.fromkeys(("contexts", "sets", "sweeps"), as_count),
-    **dict.fromkeys(("concavity", "forced_penalty", "noise", "penalty", "ridge"), as_scale),
-    **dict.fromkeys(("slab", "variance"), as_scale),
-    **dict.fromkeys(("alpha", "chance", "complexity", "eta", "norm", "slack"), as_size),
-    **dict.fromkeys(("action_bound", "budget_ms", "clip", "discount", "factor"), as_positive),
-    **dict.fromkeys(("feature_bound", "reward_bound", "signal"), as_positive),
+NAMES: dict[Check, str] = {
+    as_count: "contexts dimension exploration forced horizon restart sets sweeps",
+    partial(as_count, low=0): "uniform",
+    partial(as_count, low=2): "particles",
+    as_flag: "warm",
+    as_share: "delta",
+    as_scale: "concavity forced_penalty noise penalty ridge slab variance",
+    as_size: "alpha chance complexity eta norm slack",
+    as_positive: "action_bound budget_ms clip discount factor feature_bound reward_bound signal",
+    lambda value, name: as_radius(value): "radius",
 }
+CHECKS = {name: check for check, names in NAMES.items() for name in names.split()}
 
 
 def check_settings(rule: Any, checks: Mapping[str, Check]) -> None:
@@ -73,4 +71,10 @@ def check_call(
 
 def settings_of(rule: Any) -> dict[str, Any]:
     """The arguments that build a rule anew; each is kept under its own name."""
-    return {name: getattr(rule, name) for name in inspect.signature(type(rule)).parameters}
+    return {name: getattr(rule, name) for name in parameters_of(type(rule))}
+
+
+def parameters_of(kind: Any) -> dict[str, inspect.Parameter]:
+    """The parameters of a kind of rules that users may set."""
+    known = inspect.signature(kind).parameters
+    return {name: known[name] for name in kind.settings.split() or known}

@@ -9,13 +9,13 @@
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from soids.arrays import as_count, as_flag, as_number
 from soids.policies.coverage import ETA, RICH, THEOREM2, THEOREM3
 from soids.policies.policy import Family, Policy
-from soids.policies.posterior_rule import FreeRule, PosteriorRule
+from soids.policies.posterior_rule import PosteriorRule
 from soids.policies.settings import check_call
 from soids.theory import reward_unit
 
@@ -112,7 +112,7 @@ class Optimistic(Family):
 
 
 @dataclass(frozen=True)
-class SOIDSRule(FreeRule):
+class SOIDSRule(PosteriorRule):
     """Sparse Optimistic Information Directed Sampling: optimistic, least information ratio.
 
     >>> import numpy as np
@@ -132,25 +132,24 @@ class SOIDSRule(FreeRule):
 
 
 @dataclass(frozen=True)
-class FGTSRule(FreeRule):
+class FGTSRule(PosteriorRule):
     """Feel-Good Thompson Sampling (Zhang 2022): follow a draw from the optimistic posterior."""
 
     optimistic = True
     proven = RICH  # its 3-ratio has no bound
 
 
-@dataclass(frozen=True)
-class SparseIDSRule(FreeRule):
+@dataclass(frozen=True, kw_only=True)
+class SparseIDSRule(PosteriorRule):
     """Sparse IDS (Hao, Lattimore, Deng 2021): plain posterior, least information ratio."""
 
     minimises_ratio = True
     bounded_ratios = (2, 3)
-    _: KW_ONLY
     gain: str = "conditional"
 
 
 @dataclass(frozen=True)
-class ThompsonRule(FreeRule):
+class ThompsonRule(PosteriorRule):
     """Thompson sampling: follow a draw from the plain posterior."""
 
 
