@@ -6,17 +6,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from soids import information
 from soids.arrays import Floats, Ints
 from soids.evidence import Menu
-from soids.information import (
-    appraise,
-    half_explained_variance,
-    half_variance,
-    resolved_variance,
-    share_left,
-    shortfall,
-    through_noise,
-)  # fmt: skip
 from soids.posteriors import Belief
 
 TOGETHER = 20_000  # most actions of other contexts that are evaluated at once
@@ -31,7 +23,8 @@ def appraise_conditionally(
 ) -> tuple[Floats, Floats]:
     """Regret and Hao et al.'s gain of every action, one action set at a time."""
     if starts is None:
-        return shortfall(rewards, weights), half_explained_variance(rewards, weights)
+        gain = information.half_explained_variance(rewards, weights)
+        return information.shortfall(rewards, weights), gain
     menus = (rewards[:, first:last] for first, last in pairwise(starts))
     regrets, gains = zip(*(appraise_conditionally(menu, weights) for menu in menus), strict=True)
     return np.concatenate(regrets), np.concatenate(gains)
@@ -46,9 +39,9 @@ class Gain(NamedTuple):
 
 
 GAINS = {
-    "full": Gain(appraise),
+    "full": Gain(information.appraise),
     "conditional": Gain(appraise_conditionally, of_variance=False),
-    "shannon": Gain(appraise, noisy=True),
+    "shannon": Gain(information.appraise, noisy=True),
 }
 
 
@@ -74,11 +67,13 @@ class Appraiser(NamedTuple):
         regret, gain = self.definition.appraisal(rewards, self.weights, starts)
         if self.directions is not None:
             if resolved is None:
-                resolved = resolved_variance(self.directions, rewards)
-            whole = gain if self.definition.of_variance else half_variance(rewards, self.weights)
-            gain = gain * share_left(resolved, whole)
+                resolved = information.resolved_variance(self.directions, rewards)
+            whole = gain
+            if not self.definition.of_variance:
+                whole = information.half_variance(rewards, self.weights)
+            gain = gain * information.share_left(resolved, whole)
         if self.definition.noisy:
-            gain = through_noise(gain, self.noise)
+            gain = information.through_noise(gain, self.noise)
         return regret, gain
 
     def elsewhere(self, recent: Sequence[Menu]) -> tuple[tuple[Floats, Floats], ...]:

@@ -71,6 +71,17 @@ class Offered:
         """The place in the menu of an index among all actions."""
         return index if self.kept is None else int(np.searchsorted(self.kept, index))
 
+    def floors(self, floor: float | Floats) -> Floats | None:  # (n,)
+        """The floor of each action in the menu, or none; a single number is spread evenly."""
+        if isinstance(floor, float):
+            count = len(self.menu.actions)
+            return np.full(count, floor / count) if floor else None
+        if len(floor) != self.count:
+            raise ValueError(
+                f"floor must hold one number for each of {self.count} actions, got {len(floor)}"
+            )
+        return floor if self.kept is None else floor[self.kept]
+
     def spread(self, mixture: Mixture) -> Floats:  # (K,)
         """A distribution over the menu as one over all actions."""
         masses = mixture.probabilities(len(self.menu.actions))
@@ -130,18 +141,6 @@ def as_floor(floor: Any) -> float | Floats:
             f"got {floor!r}"
         )
     return floors
-
-
-def floors_on(floor: float | Floats, offered: Offered) -> Floats | None:  # (n,)
-    """The floor of each action in the menu, or none; a single number is spread evenly."""
-    count = len(offered.menu.actions)
-    if isinstance(floor, float):
-        return np.full(count, floor / count) if floor else None
-    if len(floor) != offered.count:
-        raise ValueError(
-            f"floor must hold one number for each of {offered.count} actions, got {len(floor)}"
-        )
-    return floor if offered.kept is None else floor[offered.kept]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,25 +12,19 @@ from soids.evidence import Evidence
 from soids.information import TwoPoint
 from soids.policies.linucb import Bounds
 from soids.policies.policy import Family, Generator, Information, Menu, Outcome, Past, Plan, Rule
-from soids.policies.settings import CHECKS, Check, as_positive, check_choice
+from soids.policies.settings import as_positive, check_choice
 from soids.posteriors import Posterior, Subset
-from soids.regression.conversion import (
-    admissible_power,
-    aps_width,
-    around_predictions,
-    clerico_width,
-    exp_concave_power,
-)
+from soids.regression import conversion
 from soids.regression.forecaster import Forecaster, Foresight
 from soids.regression.ridge import Ellipsoid
 
 Width = Callable[[float, int, int, float, float, float], float]
 WIDTHS: dict[str, Width | None] = {
-    "aps2012": aps_width,
-    "clerico": clerico_width,
+    "aps2012": conversion.aps_width,
+    "clerico": conversion.clerico_width,
     "likelihood_ratio": None,  # comes from the forecaster itself
-    "rescaled": clerico_width,
-    "unit_ball": clerico_width,
+    "rescaled": conversion.clerico_width,
+    "unit_ball": conversion.clerico_width,
 }
 
 
@@ -65,7 +59,7 @@ class OTCSRule(Rule[Converted]):
     there is no guarantee.
     """
 
-    checks: ClassVar[dict[str, Check]] = {**CHECKS, "radius": as_positive, "eta": as_share}
+    checks: ClassVar[dict[str, Any]] = {"radius": as_positive, "eta": as_share}
 
     sparsity: int
     radius: float
@@ -145,17 +139,16 @@ class OTCSRule(Rule[Converted]):
         norm = self.radius if self.norm is None else self.norm
         if self.norm is None and self.width == "unit_ball":
             norm = min(self.radius, self.noise / self.feature_bound)
-        budget = self.ridge * norm**2
-        formula = WIDTHS[self.width]
+        seen, budget, formula = predictions, self.ridge * norm**2, WIDTHS[self.width]
         if formula is None:
             seen = foresight.believed or Evidence.empty(self.dimension)
             unlikely = math.log(1.0 / self.delta) - self.forecaster.log_evidence_of(foresight)
-            return around_predictions(seen, self.ridge, budget + 2.0 * self.noise**2 * unlikely)
-        width = self.factor * formula(
-            predictions.rounds, self.dimension, self.sparsity, self.reach(), self.power(),
-            self.delta,
-        )  # fmt: skip
-        return around_predictions(predictions, self.ridge, budget + self.unit() ** 2 * width)
+            budget += 2.0 * self.noise**2 * unlikely
+        else:
+            known = self.reach(), self.power(), self.delta
+            width = formula(predictions.rounds, self.dimension, self.sparsity, *known)
+            budget += self.unit() ** 2 * (self.factor * width)
+        return conversion.around_predictions(seen, self.ridge, budget)
 
     def unit(self) -> float:
         """The unit of rewards in the width, which the forecaster takes for the noise."""
@@ -175,10 +168,10 @@ class OTCSRule(Rule[Converted]):
     def _largest_power(self) -> float:
         """The largest power of the likelihood that the width allows."""
         if self.width != "aps2012":
-            return admissible_power(self.reach())
+            return conversion.admissible_power(self.reach())
         if self.horizon is None:
             raise ValueError("horizon must be given for the width aps2012, or eta, got neither")
-        return exp_concave_power(self.reach(), self.horizon, self.delta / 3.0)
+        return conversion.exp_concave_power(self.reach(), self.horizon, self.delta / 3.0)
 
     def _check_width(self) -> None:
         """Refuse settings that the width does not allow."""

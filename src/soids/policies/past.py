@@ -81,7 +81,8 @@ class Past(NamedTuple):
         """Refuse what no choice of this policy can have returned."""
         if not isinstance(decision, Decision | Waiting):
             raise ValueError(f"decision must be what choose returned, got {decision!r}")
-        dimension, given = len(self.evidence.moment), decision.dimension
+        dimension = len(self.evidence.moment)
+        given = decision.dimension if isinstance(decision, Decision) else len(decision.action)
         if given != dimension:
             raise ValueError(f"decision must be for dimension {dimension}, got {given}")
         if not 1 <= decision.round <= self.decisions:

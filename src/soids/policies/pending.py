@@ -30,11 +30,6 @@ class Waiting:
     place: int  # of the action among those not excluded
     first: int  # the first waiting round in which its action set was on offer
 
-    @property
-    def dimension(self) -> int:
-        """The number of features of an action."""
-        return len(self.action)
-
 
 class Shared(NamedTuple):
     """An action set, and how many decisions made from it wait."""

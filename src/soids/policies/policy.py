@@ -17,26 +17,11 @@ from numpy.random import Generator
 from soids.arrays import Floats, Ints, as_count, as_generator, as_number, as_table, is_immutable
 from soids.evidence import SETS, Evidence, Menu
 from soids.information import Mixture
-from soids.policies.decision import (
-    SILENT,
-    Decision,
-    Floored,
-    Information,
-    Offered,
-    as_floor,
-    floors_on,
-)  # fmt: skip
+from soids.policies.decision import SILENT, Decision, Floored, Information, Offered, as_floor
 from soids.policies.explanation import Explanation
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
-from soids.policies.settings import (
-    CHECKS,
-    Check,
-    check_call,
-    check_settings,
-    parameters_of,
-    settings_of,
-)
+from soids.policies.settings import check_call, check_settings, parameters_of, settings_of
 
 __all__ = [
     "Decision", "Family", "Generator", "Information", "Menu", "Outcome", "Past", "Plan", "Policy",
@@ -69,11 +54,11 @@ class Rule(Generic[Mind]):
     discount = 1.0  # weight of a round after one more
     learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
     needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set
-    checks: ClassVar[Mapping[str, Check]] = CHECKS
+    checks: ClassVar[Mapping[str, Any]] = {}  # of settings, beside the common ones
     settings: ClassVar[str] = ""  # the names of those that users may set, if not all
 
     def __post_init__(self) -> None:
-        check_settings(self, self.checks)
+        check_settings(self)
 
     @property
     def name(self) -> str:
@@ -278,7 +263,7 @@ class Policy:
         """The actions on offer and their floors (n,), checked before anything changes."""
         offered = self._offer(actions, excluded)
         self.rule.check(self.state.past, offered.menu)
-        return offered, floors_on(self.floor if floor is None else as_floor(floor), offered)
+        return offered, offered.floors(self.floor if floor is None else as_floor(floor))
 
     def _drawn(
         self, mind: Any, offered: Offered, uniform: float, floors: Floats | None
@@ -310,9 +295,8 @@ class Family:
     def __init__(self, rule: type[Rule[Any]]) -> None:
         self.rule, self.__doc__ = rule, rule.__doc__
         floor = inspect.Parameter("floor", inspect.Parameter.KEYWORD_ONLY, default=0.0)
-        self.__signature__ = inspect.Signature(
-            [*parameters_of(rule).values(), floor], return_annotation=Policy
-        )
+        parameters = [*parameters_of(rule).values(), floor]
+        self.__signature__ = inspect.Signature(parameters, return_annotation=Policy)
 
     def __call__(self, *args: Any, floor: float = 0.0, **settings: Any) -> Policy:
         check_call(repr(self), self.__signature__, args, settings)

@@ -52,10 +52,8 @@ class PopArtEliminationRule(ExploreThenCommit):
 
     def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
         """Rounds after which the pilot errs by less than the noise, and coefficients by less than
-        half the signal.
-
-        Both follow from the thresholds of PopArt, which are at most sqrt(8 variance certainty / n)
-        on half of n rounds.
+        half the signal: PopArt's thresholds on n / 2 rounds are at most
+        sqrt(8 variance certainty / n).
         """
         spread = self._design(menu).value
         certainty = math.log(8 * self.dimension / self.delta)

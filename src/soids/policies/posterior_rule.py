@@ -9,16 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from soids import information
 from soids.arrays import Floats, as_number
 from soids.evidence import SETS, Evidence
-from soids.information import (
-    Mixture,
-    Spread,
-    information_ratio,
-    minimise_contextual_ratio,
-    minimise_ratio,
-    probability_matching,
-)  # fmt: skip
 from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.awaited import Awaited, awaited
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
@@ -85,9 +78,7 @@ class PosteriorRule(Rule[Mind]):
     sparsity: int | None = None
     radius: float | None = None  # of an l1 ball that holds the parameter
     noise: float | None = None  # standard deviation
-    posterior: str | Any = (
-        "subset"  # a name with its settings, or an object with a method ``update``
-    )
+    posterior: str | Any = "subset"  # a name with settings, or an object with ``update``
     rate: str | float | Rate | None = None
     eta: float = 1.0  # power of the likelihood
     gain: str = "full"  # or "conditional" (Hao et al. 2021), or "shannon" (at most a reward's)
@@ -172,7 +163,7 @@ class PosteriorRule(Rule[Mind]):
         regret, gain, ratio = plan.info[:3]
         belief, believed, rate, ratios, root_ratios, recent, _ = mind
         if gain > 0.0:  # no gain at all has no finite ratio
-            cubed = information_ratio(regret / formed(mind).noise(), gain, 3.0)
+            cubed = information.information_ratio(regret / formed(mind).noise(), gain, 3.0)
             ratios, root_ratios = ratios + ratio, root_ratios + math.sqrt(cubed)
         if self.contexts > 1:
             recent = (*recent, decision.menu)[1 - self.contexts :]
@@ -184,16 +175,17 @@ class PosteriorRule(Rule[Mind]):
     def explain(self, mind: Mind, decision: Decision, names: Sequence[str] | None) -> Explanation:
         return explain(decision, Appraiser.of(formed(mind), GAINS[self.gain]), names)
 
-    def _mixture(self, outlook: Outlook) -> Mixture:
+    def _mixture(self, outlook: Outlook) -> information.Mixture:
         """The distribution over actions to draw from."""
         if not self.minimises_ratio:
             weights, actions = outlook.appraiser.weights, outlook.menu.actions
-            return Spread(probability_matching(outlook.rewards, weights, actions))
+            masses = information.probability_matching(outlook.rewards, weights, actions)
+            return information.Spread(masses)
         others = outlook.appraiser.elsewhere(outlook.recent)
         if not others:
-            return minimise_ratio(outlook.regret, outlook.gain)
+            return information.minimise_ratio(outlook.regret, outlook.gain)
         regrets, gains = zip(*others, (outlook.regret, outlook.gain), strict=True)
-        return minimise_contextual_ratio(regrets, gains)
+        return information.minimise_contextual_ratio(regrets, gains)
 
     def _learning_rate(self, mind: Mind, evidence: Evidence, menu: Menu | None) -> float:
         actions = np.zeros((1, self.dimension)) if menu is None else menu.actions

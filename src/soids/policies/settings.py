@@ -29,8 +29,9 @@ NAMES: dict[Check, str] = {
 CHECKS = {name: check for check, names in NAMES.items() for name in names.split()}
 
 
-def check_settings(rule: Any, checks: Mapping[str, Check]) -> None:
+def check_settings(rule: Any) -> None:
     """Check the fields of a rule; numbers of other kinds, such as NumPy's, become Python's."""
+    checks = CHECKS | rule.checks
     for one in fields(rule):
         value = getattr(rule, one.name)
         if value is None and one.default is None:

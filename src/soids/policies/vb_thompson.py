@@ -69,7 +69,7 @@ class VBThompsonRule(PosteriorRule):
     def update(
         self, draws: MeanFieldDraws | None, evidence: Evidence, tuning: Tuning, rng: Generator
     ) -> MeanFieldDraws:
-        """Draws from a new fit, which goes on from the last one except every ``restart`` rewards."""
+        """Draws from a new fit, which starts from the last one except every ``restart`` rewards."""
         prior = SlabPrior(self.slab, -self.complexity * math.log(self.dimension))
         noise = math.sqrt(self._variance(None, evidence)) if draws is None else draws.noise()
         if draws is None or evidence.rounds % self.restart == 0:
