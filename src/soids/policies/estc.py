@@ -18,14 +18,6 @@ class ESTCRule(ExploreThenCommit):
     ``exploration`` is the number of rounds to explore, or else their Theorem 4.2 decides, from
     ``horizon``, ``sparsity`` and ``reward_bound`` (on the size of mean rewards). The actions must
     span the space.
-
-    >>> import numpy as np
-    >>> policy, rng = ESTC(2, exploration=40, noise=0.1), np.random.default_rng(0)
-    >>> for _ in range(50):
-    ...     decision = policy.choose(np.eye(2), rng)
-    ...     policy.observe(decision, reward=float(decision.index))
-    >>> decision.index
-    1
     """
 
     def _design(self, menu: Menu) -> Design:

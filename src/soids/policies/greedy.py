@@ -14,14 +14,6 @@ class GreedyRule(LassoRule):
     """The action that the lasso expects most of, in every round: it explores among ties only.
 
     The penalty is that of ESTC, ``4 noise sqrt(log d / t)`` for actions in [-1, 1]^d.
-
-    >>> import numpy as np
-    >>> policy, rng = Greedy(2, noise=0.1), np.random.default_rng(0)
-    >>> for _ in range(50):
-    ...     decision = policy.choose(np.eye(2), rng)
-    ...     policy.observe(decision, reward=float(decision.index))
-    >>> decision.index
-    1
     """
 
     least = 0

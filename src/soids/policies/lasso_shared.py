@@ -62,13 +62,6 @@ class SALassoBanditRule(LassoRule):
     """The sparsity-agnostic lasso bandit (Oh, Iyengar, Zeevi 2021): greedy on the lasso.
 
     The penalty in round t is ``penalty * sqrt((4 log t + 2 log d) / t)``.
-
-    >>> policy, rng = SALassoBandit(2, penalty=0.1), np.random.default_rng(0)
-    >>> for _ in range(30):
-    ...     decision = policy.choose(rng.standard_normal((5, 2)), rng)
-    ...     policy.observe(decision, reward=float(decision.action[1]))
-    >>> policy.mind.theta[1] > 0.8
-    np.True_
     """
 
     penalty: float = 0.4

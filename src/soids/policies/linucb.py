@@ -77,13 +77,6 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
     """Optimism over the ellipsoid: LinUCB, or OFUL.
 
     Lengths only ever shrink, so those of earlier rounds are bounds, and few have to be found anew.
-
-    >>> policy, rng = LinUCB(2, norm=1.0, noise=0.1), np.random.default_rng(0)
-    >>> for _ in range(50):
-    ...     decision = policy.choose(np.eye(2), rng)
-    ...     policy.observe(decision, reward=float(decision.index))
-    >>> decision.index
-    1
     """
 
     def law(self, mind: Bounded | None, past: Past, menu: Menu) -> Plan:
