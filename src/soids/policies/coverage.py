@@ -69,13 +69,10 @@ def warn_of_large(policy: Any, menu: Menu) -> None:
     if policy.rate not in THEOREM2 + THEOREM3 or policy.radius is None or policy.noise is None:
         return
     if policy.radius * menu.largest > policy.noise * (1.0 + ROUNDING):
-        warnings.warn(
-            f"rate {policy.rate!r} without the theorem: mean rewards may reach radius times the "
-            "largest feature, which exceeds the noise that they are counted in. The presets "
-            "theorem2 and theorem3 of SOIDS and FGTS take an action_bound",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+        text = f"rate {policy.rate!r} without the theorem: mean rewards may reach radius times the "
+        text += "largest feature, which exceeds the noise that they are counted in. The presets "
+        text += "theorem2 and theorem3 of SOIDS and FGTS take an action_bound"
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
 def check_fixed(menu: Menu, last: Menu | None, action_bound: float) -> None:

@@ -52,9 +52,8 @@ class ExploreThenCommit(Rule[Explored]):
             needed = ("horizon", "sparsity", "reward_bound")
             missing = [name for name in needed if getattr(self, name) is None]
             if missing:
-                raise ValueError(
-                    f"exploration must be given, or else {' and '.join(missing)} given"
-                )
+                known = " and ".join(missing)
+                raise ValueError(f"exploration must be given, or else {known} given")
         elif self.horizon is not None and self.exploration > self.horizon:
             raise ValueError(
                 f"exploration must not be longer than the horizon of {self.horizon} rounds, "
@@ -90,12 +89,9 @@ class ExploreThenCommit(Rule[Explored]):
             return mind.theta
         theta = self._estimate(mind.samples)
         if mind.samples and not theta.any():
-            warnings.warn(
-                f"every coefficient is estimated as zero after {len(mind.samples)} rounds of "
-                "exploration, so all actions look alike: explore longer",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+            text = f"every coefficient is estimated as zero after {len(mind.samples)} rounds of "
+            text += "exploration, so all actions look alike: explore longer"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
         theta.flags.writeable = False
         return theta
 

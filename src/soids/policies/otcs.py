@@ -109,12 +109,9 @@ class OTCSRule(Rule[Converted]):
                 f"size, got {menu.largest:g}"
             )
         if self.width == "aps2012" and past.decisions == self.horizon:
-            warnings.warn(
-                f"the horizon of {self.horizon} rounds is over: from here on the set of aps2012 is "
-                "not guaranteed to hold the parameter",
-                RuntimeWarning,
-                stacklevel=3,
-            )
+            text = f"the horizon of {self.horizon} rounds is over: from here on the set of aps2012 "
+            text += "is not guaranteed to hold the parameter"
+            warnings.warn(text, RuntimeWarning, stacklevel=3)
 
     def think(self, mind: Converted, past: Past, menu: Menu | None, rng: Generator) -> Converted:
         return mind._replace(foresight=self.forecaster.updated(mind.foresight, rng))

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,13 +22,19 @@ class PopArtRule(ExploreThenCommit):
     theory decides, from ``horizon`` and ``sparsity``. The actions must span the space.
     """
 
+    share: ClassVar[float] = 1.0  # of delta, which the estimate may spend
+
     reward_bound: float = field()
     delta: float = 0.05
     warm: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_length(self.exploration, shortest(self.dimension, self.delta, self.warm))
+        if self.exploration is not None and self.exploration < self._shortest():
+            raise ValueError(
+                f"exploration must be at least {self._shortest()} rounds, else PopArt estimates "
+                f"every coefficient as zero, got {self.exploration}"
+            )
 
     def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
         spread = self._design(menu).value * menu.largest**2  # as if actions were in [-1, 1]^d
@@ -35,29 +42,20 @@ class PopArtRule(ExploreThenCommit):
         per_error = (sparsity * horizon / reward_bound) ** 2 * spread * certainty
         variance = self.noise**2 if self.warm else reward_bound**2 + self.noise**2
         rounds: float = (4.0 if self.warm else 1.0) * (variance * per_error) ** (1 / 3)
-        return max(rounds, shortest(self.dimension, self.delta, self.warm))
+        return max(rounds, self._shortest())
 
     def _estimate(self, samples: tuple[Sample, ...]) -> Floats:
-        estimate = warm_popart if self.warm else popart
-        return estimate(drawn(samples, self.dimension), self.reward_bound, self.noise, self.delta)
+        estimate, found = warm_popart if self.warm else popart, drawn(samples, self.dimension)
+        return estimate(found, self.reward_bound, self.noise, self.share * self.delta)
+
+    def _shortest(self) -> int:
+        """The least exploration in which PopArt's thresholds are finite."""
+        halves = 2 if self.warm else 1
+        tests = 2 * halves * self.dimension / (self.share * self.delta)
+        return halves * (math.floor(2.0 * math.log(tests)) + 1)
 
 
 PopArt = Family(PopArtRule)
-
-
-def shortest(dimension: int, delta: float, warm: bool) -> int:
-    """The least exploration in which PopArt's thresholds are finite."""
-    halves = 2 if warm else 1
-    return halves * (math.floor(2.0 * math.log(2 * halves * dimension / delta)) + 1)
-
-
-def check_length(exploration: int | None, least: int) -> None:
-    """Refuse an exploration after which every estimate would be zero."""
-    if exploration is not None and exploration < least:
-        raise ValueError(
-            f"exploration must be at least {least} rounds, else PopArt estimates every coefficient "
-            f"as zero, got {exploration}"
-        )
 
 
 def drawn(samples: tuple[Sample, ...], dimension: int) -> Samples:

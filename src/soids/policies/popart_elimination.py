@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +11,9 @@ from soids.arrays import Bools, Floats, Ints
 from soids.designs import optimal_design
 from soids.evidence import Evidence
 from soids.information import Spread, greedy
-from soids.policies.explore_then_commit import Explored, ExploreThenCommit, Sample
+from soids.policies.explore_then_commit import Explored
 from soids.policies.policy import Decision, Family, Menu, Outcome, Past, Plan
-from soids.policies.popart import check_length, drawn, shortest
-from soids.regression.popart import warm_popart
+from soids.policies.popart import PopArtRule
 
 
 class Phase(NamedTuple):
@@ -30,7 +29,7 @@ class Phase(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PopArtEliminationRule(ExploreThenCommit):
+class PopArtEliminationRule(PopArtRule):
     """Restricted phase elimination (Jang, Zhang, Jun 2022) on the support that Warm-PopArt finds.
 
     Needs the least size of a coefficient that matters, ``signal``, to know how long to explore, or
@@ -40,13 +39,13 @@ class PopArtEliminationRule(ExploreThenCommit):
     Half of ``delta`` is for the support, half for the phases.
     """
 
-    reward_bound: float = field()
+    settings = "dimension exploration horizon sparsity reward_bound noise signal delta"
+    share = 0.5
+
     signal: float | None = None
-    delta: float = 0.05
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_length(self.exploration, shortest(self.dimension, 0.5 * self.delta, warm=True))
         if self.exploration is None and self.signal is None:
             raise ValueError("exploration must be given, or else signal given")
 
@@ -59,16 +58,11 @@ class PopArtEliminationRule(ExploreThenCommit):
         certainty = math.log(8 * self.dimension / self.delta)
         pilot = sparsity * menu.largest / self.noise
         variance = reward_bound**2 + self.noise**2
-        signal = self.signal or 0.0
         return max(
             32.0 * pilot**2 * variance * spread * certainty,
-            64.0 * self.noise**2 * spread * certainty / signal**2,
-            4 * shortest(self.dimension, 0.5 * self.delta, warm=True),
+            64.0 * self.noise**2 * spread * certainty / (self.signal or 0.0) ** 2,
+            4 * self._shortest(),
         )
-
-    def _estimate(self, samples: tuple[Sample, ...]) -> Floats:
-        found = drawn(samples, self.dimension)
-        return warm_popart(found, self.reward_bound, self.noise, 0.5 * self.delta)
 
     def _committed(self, mind: Explored, past: Past, menu: Menu) -> Plan:
         if mind.samples and not menu.same(mind.samples[0].menu):

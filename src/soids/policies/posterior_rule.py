@@ -43,12 +43,8 @@ def warn_of_uneven(actions: Floats) -> None:
     largest, squares = np.abs(actions).max(axis=0), (actions**2).mean(axis=0)
     # One of the two may differ by chance: of few actions, or of features that are mostly zero.
     if largest.max() > 10.0 * largest.min() and squares.max() > 100.0 * squares.min():
-        warnings.warn(
-            "features differ more than ten times in size: rescale them to comparable sizes, or "
-            "give the radius",
-            RuntimeWarning,
-            stacklevel=5,
-        )
+        text = "features differ more than ten times in size: rescale them to comparable sizes, or "
+        warnings.warn(f"{text}give the radius", RuntimeWarning, stacklevel=5)
 
 
 class Outlook(NamedTuple):
