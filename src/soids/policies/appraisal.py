@@ -11,8 +11,7 @@ from soids.arrays import Floats, Ints
 from soids.evidence import Menu
 from soids.posteriors import Belief
 
-TOGETHER = 20_000  # most actions of other contexts that are evaluated at once
-
+TOGETHER = 20_000  # largest number of actions of other contexts that are evaluated at once
 
 # Regret and gain (N,) from the rewards (M, N) of weighted parameters, and where action sets start.
 Appraisal = Callable[[Floats, Floats, Ints | None], tuple[Floats, Floats]]
@@ -78,12 +77,9 @@ class Appraiser(NamedTuple):
 
     def elsewhere(self, recent: Sequence[Menu]) -> tuple[tuple[Floats, Floats], ...]:
         """Regret and gain in other contexts, in turn."""
-        menus = {id(menu): menu for menu in recent}  # mostly all differ, or all are one
-        if not menus:
-            return ()
-        different, known = list(menus.values()), {}
-        few = sum(len(menu.actions) for menu in different) <= TOGETHER
-        for group in [different] if few else [[menu] for menu in different]:
+        different = list({id(menu): menu for menu in recent}.values())
+        few, known = sum(len(menu.actions) for menu in different) <= TOGETHER, {}
+        for group in [different] if few and different else [[menu] for menu in different]:
             every = group[0]
             if len(group) > 1:
                 every = Menu(np.vstack([menu.actions for menu in group]))

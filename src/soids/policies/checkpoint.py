@@ -1,7 +1,7 @@
 """A policy as one file: checksum, JSON and arrays, never pickle; it goes on bit for bit.
 
-A record is a named tuple or a frozen dataclass that is defined inside `soids`, by whose qualified
-name it is found again. What is shared is written once and stays shared.
+Records (named tuples, frozen dataclasses) of `soids` are found by their qualified names. What is
+shared is written once and stays shared.
 """
 
 import hashlib

@@ -1,8 +1,7 @@
 """The assumptions of Theorems 2 and 3 about a policy, and which of them a policy violates.
 
-The theorems are about an l1 norm of at most 1, actions in [-1, 1]^d and 1-sub-Gaussian noise. In
-other units, rewards count in units of ``noise``, which must then be at least the largest mean
-reward, radius times action bound.
+The theorems are about an l1 norm of at most 1, actions in [-1, 1]^d and 1-sub-Gaussian noise. Other
+rewards count in units of ``noise``, which must be at least radius times action bound.
 """
 
 import warnings

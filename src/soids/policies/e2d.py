@@ -23,10 +23,10 @@ class E2DRule(PosteriorRule):
     """The decision-estimation coefficient (Foster et al. 2021), over particles.
 
     Plays the distribution with the least worst case, over all particles, of regret minus ``gamma``
-    times the information that tells the particle from the mean. ``gamma`` is a number (reward per
-    nat), ``"theory"`` (which balances dimension against what is left to learn), or ``"saddle"``:
-    the value for which regret plus ``gamma`` times the information yet due, ``C_t / t`` nats a
-    round, is least (Kirschner et al. 2023), at five linear programs a round.
+    times the information that distinguishes the particle from the mean. ``gamma`` is a number
+    (reward per nat), ``"theory"`` (dimension against what is left to learn), or ``"saddle"``: the
+    value with the least regret plus ``gamma`` times the information yet due, ``C_t / t`` nats a
+    round (Kirschner et al. 2023), at five linear programs a round.
     """
 
     settings = "dimension sparsity radius noise posterior eta gamma particles sweeps"
@@ -56,20 +56,18 @@ class E2DRule(PosteriorRule):
         left = complexity(self.dimension, sparsity, rounds)  # nats to learn in all
         unit = noise * math.sqrt(0.5 * self.dimension * rounds / left)
         found = []
-        for factor in FACTORS[self.gamma]:
-            gamma = factor * unit
+        for gamma in (factor * unit for factor in FACTORS[self.gamma]):
             mixture, worst = least_worst(regret - gamma * nats)
-            found.append((worst + gamma * left / rounds, factor, mixture))
-        return min(found, key=lambda candidate: candidate[:2])[2]
+            found.append((worst + gamma * left / rounds, mixture))
+        return min(found, key=lambda candidate: candidate[0])[1]  # the first of several
 
 
 E2D = Family(E2DRule)
 
 
 def least_worst(losses: Floats) -> tuple[Spread, float]:
-    """The distribution over columns with the least largest expected loss over rows, and that loss.
-
-    A matrix game, hence a linear program.
+    """The distribution over columns with the least largest expected loss over rows, and that loss:
+    a matrix game, hence a linear program.
 
     >>> game, value = least_worst(np.array([[0.0, 1.0], [1.0, 0.0]]))
     >>> game.masses.tolist(), value

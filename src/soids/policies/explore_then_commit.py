@@ -33,8 +33,7 @@ class Explored(NamedTuple):
 class ExploreThenCommit(Rule[Explored]):
     """The two phases; a rule adds how to explore, for how long, how to estimate and to commit.
 
-    If actions change from round to round, each action set is explored by its own design.
-    Rewards of the exploration that come late are counted as soon as they come.
+    Each action set is explored by its own design. Late rewards of the exploration count, too.
     """
 
     learns_from_others = False

@@ -6,8 +6,7 @@ in one of two ways:
 - disjoint (``arms`` is given): d is ``arms`` times the size of x, and an action is x in its arm's
   block and zero elsewhere. Each arm has a regression on its own block.
 - stacked (``arms`` is left out): arm k is row k, and the context of all arms is all rows, one after
-  the other, K times d numbers, as Kim & Paik and Oh et al. compare policies with arm-specific
-  features. Rows that are not on offer count as zeros.
+  the other, as in the comparisons of Kim & Paik and Oh et al. Missing rows count as zeros.
 
 Penalties are the ``alpha`` of scikit-learn, beside half the mean square; no intercept is fitted.
 """
@@ -78,8 +77,8 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PerArmRule(Rule[Known]):
-    """Keep to the arms that look best by forced samples alone, within half the ``slack``, and of
-    these take the best by all samples; a rule adds when to force, and how to estimate.
+    """Of the arms that are within half the ``slack`` of the best by forced samples alone, take the
+    best by all samples; a rule adds when to force, and how to estimate.
     """
 
     needs_sets = True
@@ -95,10 +94,8 @@ class PerArmRule(Rule[Known]):
             return
         assign(self, arms=as_count(self.arms, "arms", 1, self.dimension))
         if self.dimension % self.arms:
-            raise ValueError(
-                f"arms must divide the dimension {self.dimension} into blocks of one size, got "
-                f"{self.arms}"
-            )
+            blocks = f"the dimension {self.dimension} into blocks of one size"
+            raise ValueError(f"arms must divide {blocks}, got {self.arms}")
 
     @property
     def takes_exclusions(self) -> bool:

@@ -1,8 +1,7 @@
 """One sparse parameter for all arms, a lasso anew in every round: three published policies.
 
-Penalties are the ``alpha`` of scikit-learn and glmnet, beside half the mean square, as in the
-authors' own code; no intercept is fitted. Where the authors take the first of several best actions,
-one of them is drawn. ``t`` counts rewards, ``d`` the dimension.
+Penalties are the ``alpha`` of scikit-learn, beside half the mean square, as in the authors' code;
+no intercept is fitted. Of several best actions one is drawn. ``t`` counts rewards.
 """
 
 import math
@@ -98,9 +97,9 @@ class DRLassoBanditRule(LassoRule):
     all actions on offer, so that every arm is learned of whichever was played.
 
     Choices are uniform in the first ``uniform`` rounds, then with probability
-    ``chance * sqrt((log t + log d) / t)``, and else greedy. Pseudo-rewards are clipped to
-    ``clip`` in size. The penalty is ``penalty * sqrt((log t + log d) / t)``. It cannot learn if the
-    same actions are on offer in every round: their mean never changes.
+    ``chance * sqrt((log t + log d) / t)``, and else greedy. Pseudo-rewards are at most ``clip`` in
+    size. The penalty is ``penalty * sqrt((log t + log d) / t)``. Nothing can be learned from
+    actions that never change, as their mean is always the same.
     """
 
     needs_sets = True

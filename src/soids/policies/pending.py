@@ -1,8 +1,7 @@
 """The pending decisions, whose rewards have not come, as an immutable collection.
 
-A pending decision keeps its own action. Its action set is shared by all decisions that were made
-from it. The evidence remembers a limited number of action sets. Of those that it does not hold yet,
-at most that number are kept here: those whose rounds have the smallest random keys.
+A pending decision keeps its own action. Decisions from one action set share it. Of sets that the
+evidence does not hold, as many are kept as it remembers: those with the smallest random keys.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,9 +1,7 @@
 """A policy: a rule that says how to choose, and the code that all rules share.
 
-A rule is a frozen dataclass of settings with a few functions without side effects. What a rule has
-learned beyond the evidence is its mind, an immutable value. The policy holds the mind and the past,
-offers the methods that users call, and draws the actions. Rules import all that they need from
-here.
+What a rule has learned beyond the evidence is its mind, an immutable value. The policy holds the
+mind and the past, and draws the actions. Rules import all that they need from here.
 """
 
 import inspect
@@ -45,8 +43,7 @@ class Plan(NamedTuple):
 class Rule(Generic[Mind]):
     """All that distinguishes one policy from another: a frozen dataclass of settings.
 
-    ``law`` is all that a rule must have. The other methods have defaults for rules that keep
-    nothing beyond the evidence. None of them changes the rule or its arguments.
+    ``law`` is all that a rule must have. No method changes the rule or its arguments.
     """
 
     dimension: int

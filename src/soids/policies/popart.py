@@ -18,8 +18,8 @@ class PopArtRule(ExploreThenCommit):
     """Explore, estimate by PopArt, commit (Jang, Zhang, Jun 2022).
 
     ``warm`` means Warm-PopArt, which spends half of the exploration on a pilot. ``reward_bound``
-    bounds the size of mean rewards. ``exploration`` is the number of rounds to explore; without it
-    theory decides, from ``horizon`` and ``sparsity``. The actions must span the space.
+    bounds the size of mean rewards. Without ``exploration``, a number of rounds, theory decides,
+    from ``horizon`` and ``sparsity``. The actions must span the space.
     """
 
     share: ClassVar[float] = 1.0  # of delta, which the estimate may spend

@@ -32,11 +32,10 @@ class Phase(NamedTuple):
 class PopArtEliminationRule(PopArtRule):
     """Restricted phase elimination (Jang, Zhang, Jun 2022) on the support that Warm-PopArt finds.
 
-    Needs the least size of a coefficient that matters, ``signal``, to know how long to explore, or
-    the length of the ``exploration``; and the same actions in every round. In phase l every action
-    that may be best is played by a G-optimal design until its reward is known within
-    ``reward_bound / 2**l``, and those that are then worse by more than twice as much are dropped.
-    Half of ``delta`` is for the support, half for the phases.
+    Needs the least size of a coefficient that matters, ``signal``, or the length of the
+    ``exploration``; and the same actions in every round. In phase l every action that may be best
+    is played by a G-optimal design until its reward is known within ``reward_bound / 2**l``; those
+    worse by more than twice as much are dropped. Half of ``delta`` is for the support.
     """
 
     settings = "dimension exploration horizon sparsity reward_bound noise signal delta"
