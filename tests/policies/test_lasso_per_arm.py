@@ -229,7 +229,7 @@ def test_disjoint_arms_are_restored_bit_for_bit(family, tmp_path):
     assert futures[0] == futures[1]
 
 
-def test_arms_are_told_apart_by_their_blocks():
+def test_arms_are_known_by_their_blocks():
     actions = np.zeros((4, 6))
     actions[0, 4], actions[1, 1], actions[3, 2] = 1.0, -1.0, 0.5
     assert disjoint_arms(actions, arms=3).tolist() == [2, 0, 2, 1]

@@ -101,9 +101,9 @@ def test_a_setting_that_makes_no_sense_is_refused(settings, message):
         VBThompson(4, **settings)
 
 
-@pytest.mark.parametrize("told", [{}, {"noise": 1.0}], ids=["told nothing", "told the noise"])
-def test_on_its_own_papers_setting_it_beats_chance_by_far(told):
+@pytest.mark.parametrize("given", [{}, {"noise": 1.0}], ids=["given nothing", "given the noise"])
+def test_on_its_own_papers_setting_it_beats_chance_by_far(given):
     bandit = FAMILIES["chakraborty"](seed=0, dimension=100, sparsity=3)
     offers = bandit.rounds(300, np.random.default_rng(9))
     chance = np.mean([(offer.means.max() - offer.means).mean() for offer in offers])
-    assert play(bandit, VBThompson(100, **told), 150, seed=0).regret.mean() < 0.25 * chance
+    assert play(bandit, VBThompson(100, **given), 150, seed=0).regret.mean() < 0.25 * chance

@@ -1,5 +1,4 @@
-"""The information that pending rewards will bring. Without it, a policy that chooses again before
-a reward has come would choose the same action.
+"""The information that pending rewards will bring: without it, the next choice would be the same.
 
 As if all were Gaussian, each pending reward resolves a direction in the space of particles, and
 with it a part of the variance of every action.
@@ -17,7 +16,7 @@ from soids.policies.appraisal import Appraiser
 from soids.policies.pending import Pending
 
 LATEST = 200  # decisions that count when a belief is new
-MOST = 400  # directions, beyond which only the latest decisions count
+MOST = 400  # number of directions beyond which only the latest decisions count
 
 
 class Awaited(NamedTuple):

@@ -9,7 +9,6 @@ import importlib
 import io
 import json
 import os
-import zipfile
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 
 from soids.arrays import Floats
 from soids.evidence import Menu
-from soids.files import write_whole
+from soids.files import UNREADABLE, write_whole
 from soids.policies import POLICIES
 from soids.policies.past import Past
 from soids.policies.policy import Family, Policy, Rule, State
@@ -26,10 +25,7 @@ from soids.policies.settings import settings_of
 
 MAGIC = b"soids policy 6\n"
 PARTS = ("floor", "evidence", "menu", "decisions", "pending", "mind", "has_thought")  # as written
-BROKEN = (  # what a file of another making may lead to
-    ImportError, LookupError, AttributeError, TypeError, ValueError, OSError, EOFError,
-    zipfile.BadZipFile,
-)  # fmt: skip
+BROKEN = (*UNREADABLE, AttributeError, ImportError)  # what a file of another making may lead to
 
 
 def save(policy: Policy, path: str | os.PathLike[str]) -> None:
@@ -85,10 +81,10 @@ def unpack_policy(body: bytes) -> Policy:
     with np.load(io.BytesIO(body), allow_pickle=False) as archive:
         arrays = dict(archive)
     saved = json.loads(arrays.pop("description").tobytes())
-    unpacker = Unpacker(arrays)
-    settings = {name: unpacker.unpack(value) for name, value in saved["settings"].items()}
+    records: list[Any] = []
+    settings = {name: unpacked(one, arrays, records) for name, one in saved["settings"].items()}
     floor, evidence, menu, decisions, pending, mind, has_thought = (
-        unpacker.unpack(saved[name]) for name in PARTS
+        unpacked(saved[name], arrays, records) for name in PARTS
     )
     policy: Policy = POLICIES[saved["family"]](**settings, floor=floor)
     policy.state = State(mind, Past(evidence, pending.pending(), menu, decisions), has_thought)
@@ -153,29 +149,22 @@ class Packer:
         raise ValueError(f"only soids' own records can be saved, got {value!r}")
 
 
-class Unpacker:
-    """Makes records again of what a packer packed, in the same order."""
-
-    def __init__(self, arrays: dict[str, Floats]) -> None:
-        self.arrays = arrays
-        self.records: list[Any] = []
-
-    def unpack(self, packed: Any) -> Any:
-        """The value that was packed."""
-        if not isinstance(packed, dict):
-            return packed
-        ((kind, content), *rest) = packed.items()
-        if kind == "array":
-            return self.arrays[content]
-        if kind == "again":
-            return self.records[content]
-        if kind == "columns":
-            return self.records[content].columns
-        if kind == "tuple":
-            return tuple(self.unpack(item) for item in content)
-        unpacked = {name: self.unpack(item) for name, item in dict(rest)["fields"].items()}
-        record = record_called(content)(**unpacked)
-        if isinstance(record, Menu):
-            record.actions.flags.writeable = False
-        self.records.append(record)
-        return record
+def unpacked(packed: Any, arrays: dict[str, Floats], records: list[Any]) -> Any:
+    """What was packed, from arrays by name, and from the records so far, to which it is added."""
+    if not isinstance(packed, dict):
+        return packed
+    ((kind, content), *rest) = packed.items()
+    if kind == "array":
+        return arrays[content]
+    if kind == "again":
+        return records[content]
+    if kind == "columns":
+        return records[content].columns
+    if kind == "tuple":
+        return tuple(unpacked(item, arrays, records) for item in content)
+    parts = dict(rest)["fields"].items()
+    record = record_called(content)(**{n: unpacked(part, arrays, records) for n, part in parts})
+    if isinstance(record, Menu):
+        record.actions.flags.writeable = False
+    records.append(record)
+    return record

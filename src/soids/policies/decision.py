@@ -16,12 +16,12 @@ class Information(NamedTuple):
     """The regret and the information gain that a policy expects of its own law, before any floor.
 
     Policies with a confidence set give the largest regret that the set allows; those without
-    beliefs give NaN. Regret is in units of reward, gain in nats, the ratio in units of the noise.
+    beliefs give NaN.
     """
 
-    regret: float
-    gain: float
-    ratio: float
+    regret: float  # in units of reward
+    gain: float  # in nats
+    ratio: float  # in units of the noise
     rate: float  # learning rate of the optimistic posterior
     effective: float = math.nan  # with a budget: number of different, equally weighted particles
     behind: float = 0.0  # with a budget: number of sweeps that the particles are owed
@@ -93,9 +93,8 @@ class Offered:
 
 
 class Floored(NamedTuple):
-    """The law ``p = f + (1 - sum f) w``: each action has its floor, a rule's law w has the rest.
-
-    One uniform number draws: below ``sum f`` the floor draws, else the law does with what is left.
+    """The law ``p = f + (1 - sum f) w``: each action has its floor, a rule's law w has the rest. A
+    uniform number below ``sum f`` draws from the floor; else the law draws with what is left of it.
     """
 
     law: Mixture

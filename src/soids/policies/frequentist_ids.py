@@ -30,9 +30,8 @@ class FrequentistIDSRule(EllipsoidRule[None]):
     def law(self, mind: None, past: Past, menu: Menu) -> Plan:
         ellipsoid = self.ellipsoid(past.evidence)
         bounds = Bounds.on(ellipsoid, menu)
-        regret, gain = bounds.regret, bounds.gain
-        if self.gain == "directed":
-            gain = directed_gain(ellipsoid, bounds, menu)
+        is_full, regret = self.gain == "full", bounds.regret
+        gain = bounds.gain if is_full else directed_gain(ellipsoid, bounds, menu)
         mixture = minimise_ratio(regret, gain)
         return Plan(mixture, Information.of(mixture.mean(regret), mixture.mean(gain), self.noise))
 

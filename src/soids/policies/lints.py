@@ -15,10 +15,8 @@ from soids.posteriors.gaussian import as_support
 
 @dataclass(frozen=True, kw_only=True)
 class LinTSRule(PosteriorRule):
-    """Linear Thompson sampling: independent Gaussian coefficients, all of which may matter.
-
-    What is not given is estimated: the ``variance`` of coefficients by empirical Bayes, the
-    ``noise`` along with it.
+    """Linear Thompson sampling: independent Gaussian coefficients, all of which may matter. Their
+    ``variance`` and the ``noise``, if not given, are estimated by empirical Bayes.
     """
 
     settings = "dimension noise variance particles"
@@ -37,9 +35,8 @@ class LinTSRule(PosteriorRule):
 
 @dataclass(frozen=True)
 class OracleThompsonRule(LinTSRule):
-    """Thompson sampling that knows which features matter: a lower bound for all that do not.
-
-    ``support`` lists the columns of the actions that matter; the rest is as for ``LinTS``.
+    """``LinTS`` that knows which features matter, the columns in ``support``: a lower bound on the
+    regret of policies that do not.
     """
 
     settings = "dimension support noise variance particles"

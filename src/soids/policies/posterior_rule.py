@@ -96,7 +96,7 @@ class PosteriorRule(Rule[Mind]):
             assign(self, rate=as_number(self.rate, "rate", 0.0))
         as_rate(self.rate)
         check_choice(self.gain, "gain", GAINS)
-        if self.budget_ms is not None and not self.model.takes_budget:
+        if not self.model.takes_budget and self.budget_ms is not None:  # the model is checked, too
             raise ValueError(
                 f"budget_ms must be left out for {type(self.model).__name__}, which has no moves "
                 f"to put off, got {self.budget_ms!r}"
@@ -110,12 +110,10 @@ class PosteriorRule(Rule[Mind]):
         return as_posterior(self.posterior, self.dimension, **known)
 
     def _default_rate(self) -> str:
-        if not self.optimistic:
-            return "zero"
         # A radius that is given limits optimism; without one, less is better (docs/defaults.md).
-        radius = self.model.radius
-        bounded = radius is not None and radius < math.inf and self.model.in_ball
-        return "balanced" if bounded else "cautious"
+        radius = math.inf if self.model.radius is None else self.model.radius
+        bounded = "balanced" if radius < math.inf and self.model.in_ball else "cautious"
+        return bounded if self.optimistic else "zero"
 
     def start(self) -> Mind:
         return Mind()
@@ -143,17 +141,17 @@ class PosteriorRule(Rule[Mind]):
         belief = formed(mind)
         rewards = belief.rewards_on(menu)
         appraiser, resolved = Appraiser.of(belief, GAINS[self.gain]), None
-        under_way = awaited(mind.awaited, appraiser, past.pending, menu, rewards)
-        if under_way is not None:
-            appraiser = appraiser._replace(directions=under_way.directions)
-            resolved = under_way.resolved
+        pending = awaited(mind.awaited, appraiser, past.pending, menu, rewards)
+        if pending is not None:
+            appraiser = appraiser._replace(directions=pending.directions)
+            resolved = pending.resolved
         regret, gain = appraiser.appraise(rewards, resolved=resolved)
         unit = appraiser.noise
         mixture = self._mixture(Outlook(menu, appraiser, rewards, regret, gain, past, mind.recent))
         info = Information.of(mixture.mean(regret), mixture.mean(gain) / unit**2, unit, mind.rate)
         if self.budget_ms is not None and isinstance(belief, ParticleSystem):
             info = info._replace(effective=belief.effective_size(), behind=belief.behind())
-        return Plan(mixture, info, under_way)
+        return Plan(mixture, info, pending)
 
     def chosen(self, mind: Mind, plan: Plan, decision: Decision, uniform: float | None) -> Mind:
         regret, gain, ratio = plan.info[:3]
