@@ -166,6 +166,8 @@ class Mind(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnRule(Rule[Mind]):
+    dimension: int
+
     def start(self):
         return Mind(np.zeros(self.dimension))
 
@@ -219,12 +221,12 @@ def test_a_mind_that_could_not_be_read_again_is_not_saved(registered, tmp_path):
 
 def test_a_law_is_all_that_a_rule_must_have():
     class Lawless(Rule[None]):
-        pass
+        dimension = 3
 
     with pytest.raises(NotImplementedError, match="Lawless must have a method law"):
-        Policy(Lawless(3)).law(ACTIONS)
+        Policy(Lawless()).law(ACTIONS)
     Lawless.law = lambda self, mind, past, menu: Plan(Spread(np.full(8, 1 / 8)))
-    policy, rng = Policy(Lawless(3)), np.random.default_rng(0)
+    policy, rng = Policy(Lawless()), np.random.default_rng(0)
     play_on(policy, rng)
     assert policy.evidence.rounds == 5
     assert policy.mind is None

@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from soids.arrays import Floats
@@ -39,6 +39,7 @@ class ExploreThenCommit(Rule[Explored]):
     learns_from_others = False
     needs_sets = True
 
+    dimension: int = field(kw_only=False)
     exploration: int | None = None
     horizon: int | None = None
     sparsity: int | None = None

@@ -13,7 +13,7 @@ Penalties are the ``alpha`` of scikit-learn, beside half the mean square; no int
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -83,6 +83,7 @@ class PerArmRule(Rule[Known]):
 
     needs_sets = True
 
+    dimension: int = field(kw_only=False)
     arms: int | None = None
     slack: float = 5.0
     forced_penalty: float = 0.05

@@ -34,6 +34,8 @@ class LassoRule(Rule[Estimate]):
 
     least: ClassVar[int] = 5  # an estimate needs more rewards than this, as in the authors' code
 
+    dimension: int
+
     def start(self) -> Estimate:
         zeros = np.zeros(self.dimension)
         return Estimate(zeros, zeros)

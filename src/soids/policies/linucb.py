@@ -1,7 +1,7 @@
 """LinUCB: optimism over an ellipsoid that holds the parameter; other policies use the ellipsoid."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -38,6 +38,7 @@ class Bounds(NamedTuple):
 class EllipsoidRule(Rule[Mind]):
     """A rule that holds the ellipsoid of Abbasi-Yadkori, Pal, Szepesvari (2011)."""
 
+    dimension: int = field(kw_only=False)
     noise: float = 1.0
     norm: float | None = None  # a bound on the parameter's l2 norm
     ridge: float = 1.0

@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -61,6 +61,7 @@ class OTCSRule(Rule[Converted]):
 
     checks: ClassVar[dict[str, Any]] = {"radius": as_positive, "eta": as_share}
 
+    dimension: int = field(kw_only=False)
     sparsity: int
     radius: float
     noise: float = 1.0

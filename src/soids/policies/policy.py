@@ -6,7 +6,6 @@ mind and the past, and draws the actions. Rules import all that they need from h
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, final
 
 import numpy as np
@@ -39,7 +38,6 @@ class Plan(NamedTuple):
     notes: Any = None  # what the rule computed and needs again once an action is drawn
 
 
-@dataclass(frozen=True)
 class Rule(Generic[Mind]):
     """All that distinguishes one policy from another: a frozen dataclass of settings.
 

@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -71,6 +71,7 @@ class PosteriorRule(Rule[Mind]):
     proven: ClassVar[tuple[str, ...]] = ()  # the rates for which a theorem covers the policy
     bounded_ratios: ClassVar[tuple[int, ...]] = (2,)  # powers whose ratio Lemma IR_bound bounds
 
+    dimension: int = field(kw_only=False)
     sparsity: int | None = None
     radius: float | None = None  # of an l1 ball that holds the parameter
     noise: float | None = None  # standard deviation

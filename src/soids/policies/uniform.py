@@ -16,6 +16,8 @@ class UniformRule(Rule[None]):
     0.5
     """
 
+    dimension: int
+
     def law(self, mind: None, past: Past, menu: Menu) -> Plan:
         count = len(menu.actions)
         return Plan(Spread(np.full(count, 1.0 / count)))
