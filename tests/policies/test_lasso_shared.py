@@ -78,15 +78,15 @@ def test_the_pseudo_reward_is_unbiased_for_the_mean_of_all_actions():
     policy = DRLassoBandit(8, clip=1e6, penalty=0.01)
     played(policy, 30)
     rng = np.random.default_rng(1)
-    truth, actions = rng.standard_normal(8), rng.standard_normal((4, 8))
+    theta, actions = rng.standard_normal(8), rng.standard_normal((4, 8))
     total, law, before = 0.0, policy.law(actions), policy.state
     context = actions.mean(axis=0)
     for index in range(4):
         policy.state = before
-        policy.learn(actions, index, float(actions[index] @ truth), probability=law[index])
+        policy.learn(actions, index, float(actions[index] @ theta), probability=law[index])
         step = policy.state.mind.pseudo.moment - before.mind.pseudo.moment
         total += law[index] * step @ context / (context @ context)
-    assert total == pytest.approx(actions.mean(axis=0) @ truth)
+    assert total == pytest.approx(actions.mean(axis=0) @ theta)
 
 
 def test_it_explores_with_the_probability_of_the_paper():
