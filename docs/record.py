@@ -26,9 +26,9 @@ import click
 
 import pages
 import stored
-from soids.cli.publish import lacking
-from soids.cli.whereabouts import SHIPPED, played_experiment, shipped
+from soids.experiments.shipped import SHIPPED, played_experiment, shipped
 from soids.output import regret_tables as tables
+from soids.output.publish import lacking
 from soids.simulation.experiment import Experiment
 from soids.simulation.provenance import fingerprint, versions
 from soids.simulation.results import Panel, gather, versions_of

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from soids import E2D, FGTS, SOIDS, LinTS, SparseLinearBandit, Uniform, paper_instance
 from soids.cli import findings_bounds, main
 from soids.cli.findings import bars, remarks, series, tabulate
-from soids.cli.run import prepare
+from soids.experiments.folder import prepare
 from soids.policies import POLICIES
 from soids.simulation.diagnosis import diagnose
 from soids.simulation.experiment import read_experiment
@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
     file = place / "small.toml"
     file.write_text(FILE)
     experiment = read_experiment(file)
-    prepare(place, experiment, str(place))
+    prepare(place, experiment)
     for trial in experiment.trials():
         if not (trial.seed == 1 and trial.player.label == "SOIDS"):
             Store(place / "trials").write(trial, perform(trial, Post(), 0))

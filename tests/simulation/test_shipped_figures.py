@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from soids.cli.whereabouts import shipped
 from soids.evidence import Evidence
+from soids.experiments.shipped import shipped
 from soids.policies.posterior_rule import PosteriorRule
 from soids.policies.soids import SOIDSRule
 from soids.posteriors import Langevin, Relaxed

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import math
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,15 +14,16 @@ from rich.console import Console
 from rich.progress import Progress
 
 from soids.cli import findings_bounds, findings_regret
+from soids.cli.errors import usable
 from soids.cli.findings import histories, remarks, shown_rounds, tabulate
 from soids.cli.page import page
-from soids.cli.run import reason
-from soids.cli.whereabouts import MANIFEST, played_experiment
-from soids.files import UNREADABLE, write_whole
+from soids.experiments.shipped import MANIFEST, played_experiment
+from soids.files import UNREADABLE, reason, write_whole
 from soids.output.figures import save
 from soids.output.figures.diagnosis import draw_diagnosis
 from soids.simulation.board import EVERY
 from soids.simulation.diagnosis import Diagnosis, diagnose
+from soids.simulation.experiment import Experiment
 from soids.simulation.feedback import Feedback
 from soids.simulation.findings import Findings, find
 from soids.simulation.guarantees import Guarantees, guarantees
@@ -32,6 +32,7 @@ from soids.simulation.play import Trace
 from soids.simulation.provenance import fingerprint
 from soids.simulation.store import Outcome, Store, read_outcome
 from soids.simulation.trial import Trial
+from soids.simulation.user_policies import modules_in
 from soids.simulation.worker import undisturbed
 from soids.spelling import meant
 from soids.theory import Bound, Tally
@@ -61,7 +62,7 @@ def inspect(
     --problem as far as they are needed. The trial is played again, which also shows whether it can
     be reproduced.
     """
-    sys.path.append(str(Path.cwd()))  # a policy that is not ours may lie here
+    find_policies_in("")
     if run.is_dir():
         trial, outcome = pick(run, policy, seed, problem)
     elif policy is not None or seed is not None or problem is not None:
@@ -118,11 +119,22 @@ def show(console: Console, report: Report, title: str, same: dict[str, Any]) -> 
 # The trial
 
 
+def played(folder: Path) -> Experiment:
+    """The experiment that was run into a folder."""
+    with usable():
+        return played_experiment(folder)
+
+
+def find_policies_in(folder: str) -> None:
+    """Let modules of the user be found in a folder until the command ends."""
+    click.get_current_context().with_resource(modules_in(folder))
+
+
 def load(path: Path) -> tuple[Trial, Outcome]:
     """The trial in a file, named by its recipe."""
     for folder in path.resolve().parents:
         if (folder / MANIFEST).exists():
-            played_experiment(folder)  # which knows where a policy that is not ours may be
+            find_policies_in(played(folder).folder)
     try:
         recipe, outcome = read_outcome(path)
         return Trial.of(recipe), outcome
@@ -137,7 +149,8 @@ def pick(
     folder: Path, policy: str | None, seed: int | None, problem: str | None
 ) -> tuple[Trial, Outcome]:
     """The one trial of an experiment that the options name."""
-    experiment = played_experiment(folder)
+    experiment = played(folder)
+    find_policies_in(experiment.folder)
     order = {problem.title: place for place, problem in enumerate(experiment.problems)}
     trials = sorted(experiment.trials(), key=lambda trial: order[trial.problem.title])
     asked: list[tuple[str, Any, Callable[[Trial], Any]]] = [

@@ -1,32 +1,20 @@
-"""``soids table``, ``soids plot`` and ``soids list``: what there is, for people and papers."""
+"""``soids table`` and ``soids plot``: results, for people and papers."""
 
-import inspect
-import itertools
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import click
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 
-from soids.bandits import FAMILIES
-from soids.cli.page import page
-from soids.cli.publish import draw, in_words, read_results, write_numbers
-from soids.cli.run import reason
-from soids.cli.whereabouts import shipped
+from soids.cli.errors import usable
+from soids.cli.run import in_words
+from soids.experiments.shipped import played_experiment
+from soids.files import reason
 from soids.output import regret_tables as tables
-from soids.policies import POLICIES
-from soids.simulation.results import parts_of
+from soids.output.publish import draw, lacking, write_numbers
+from soids.simulation.experiment import Experiment
+from soids.simulation.results import Panel, count, gather, parts_of
+from soids.simulation.store import Store
 
 FORMATS = {"markdown": tables.as_markdown, "latex": tables.as_latex}
-LAYOUT: dict[str, Any] = {
-    "box": box.SIMPLE,
-    "show_header": False,
-    "pad_edge": False,
-    "title_justify": "left",
-}
 folder_argument = click.argument(
     "folder", type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
@@ -70,36 +58,12 @@ def plot(folder: Path) -> None:
     click.echo(f"{folder / 'report.html'} has all of it, {in_words(pictures)}.")
 
 
-@click.command("list")
-def listing() -> None:
-    """List policies, families of bandits and shipped experiments, with their settings."""
-    console = page()
-    console.print(described("Policies", POLICIES, "dimension"))
-    console.print(described("Families of bandits", FAMILIES, "seed"))
-    experiments = Table(title="Experiments (soids run NAME)", **LAYOUT)
-    for name, path in shipped().items():
-        experiments.add_row(name, first_comment(path))
-    console.print(experiments)
-
-
-def described(title: str, family: Mapping[str, Callable[..., object]], passed: str) -> Table:
-    """The members of a family: name, first paragraph of the docstring, settings."""
-    shown = Table(title=title, **LAYOUT)
-    for name, member in family.items():
-        sentence = " ".join((inspect.getdoc(member) or "").partition("\n\n")[0].split())
-        settings = [
-            p.name if p.default is p.empty else f"{p.name}={p.default!r}"
-            for p in inspect.signature(member).parameters.values()
-            if p.name != passed
-        ]
-        shown.add_row(
-            f"[bold]{name}[/]", f"{sentence}\n[dim]{escape(', '.join(settings) or 'none')}[/]"
-        )
-    return shown
-
-
-def first_comment(path: Path) -> str:
-    """What an experiment says of itself: the comment that opens its file."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    opening = itertools.takewhile(lambda line: line.startswith("#"), lines)
-    return " ".join(line.lstrip("# ") for line in opening)
+def read_results(folder: Path) -> tuple[Experiment, list[Panel]]:
+    """The experiment that was run into a folder, and the outcomes that are there."""
+    with usable():
+        experiment = played_experiment(folder)
+    panels = gather(experiment, Store(folder / "trials"))
+    if not count(panels):
+        raise click.ClickException(f"no trial in {folder} is finished: soids run goes on with it")
+    click.echo(lacking(experiment, panels), err=True, nl=False)
+    return experiment, panels

@@ -15,7 +15,7 @@ LinUCB = { policy = "linucb", alpha = [1.0, 3.0] }
 ESTC = { policy = "estc", exploration = { by = "dimension", 20 = 50, 40 = 100 } }
 Slow = { policy = "soids", posterior = "langevin", slow = true }    # with --full only
 
-[feedback]                   # left out, every reward is known at once
+[feedback]                   # without it, every reward is known at once
 delay = "geometric(20)"
 batch = 50
 loss = [0.0, 0.1]
@@ -24,7 +24,7 @@ loss = [0.0, 0.1]
 horizon = 100
 seeds = 3
 
-[[figure]]                   # left out, one figure shows everything
+[[figure]]                   # without any, one figure shows everything
 policies = ["SOIDS", "ESTC"]
 caption = "Some text."
 
@@ -37,7 +37,7 @@ policies = ["LinUCB", "SOIDS"]
 import itertools
 import tomllib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ from soids.simulation.feedback import Feedback
 from soids.simulation.figures import Figure, figures_of
 from soids.simulation.play import check_verbs
 from soids.simulation.reading import (
+    as_blocks,
     as_choices,
     as_table,
     as_text,
@@ -57,15 +58,12 @@ from soids.simulation.reading import (
     only,
     only_once,
     sweep,
-)
-from soids.simulation.trial import (
-    TELLABLE,
-    Player,
-    Problem,
-    Trial,
-    family_called,
-)
+)  # fmt: skip
+from soids.simulation.trial import TELLABLE, Player, Problem, Trial, family_called
+from soids.simulation.user_policies import modules_in
 from soids.spelling import meant
+
+KEYS = ("title", "horizon", "seeds", "bandit", "policies", "feedback", "quick", "figure")
 
 
 @dataclass(frozen=True)
@@ -78,9 +76,15 @@ class Experiment:
     players: tuple[tuple[Player, ...], ...]  # for each problem, in the order of the file
     seeds: tuple[int, ...]
     figures: tuple[Figure, ...]  # that show them
-    text: str = ""  # of the file
     quick: bool = False
     full: bool = False
+    text: str = ""  # of its file
+    file: Path | None = None  # beside which policies of the user may be
+
+    @property
+    def folder(self) -> str:
+        """The folder of its file; empty without a file."""
+        return "" if self.file is None else str(self.file.parent)
 
     @property
     def note(self) -> str:
@@ -95,32 +99,30 @@ class Experiment:
         """The largest problems first, so that no core waits at the end; then seed by seed, so
         that policies can be compared early.
         """
-        order = sorted(range(len(self.problems)), key=lambda i: -size(self.problems[i]))
+        pairs = zip(self.problems, self.players, strict=True)
         return [
-            Trial(self.problems[i], player, seed)
-            for i in order
+            Trial(problem, player, seed)
+            for problem, players in sorted(pairs, key=lambda pair: -pair[0].size)
             for seed in self.seeds
-            for player in self.players[i]
+            for player in players
         ]
 
     def check(self) -> None:
-        """Build every policy once, so that what cannot be played is said before anything is.
+        """Build every policy once, so that what cannot be played is refused before anything is.
 
         Warnings of policies are left aside: settings that earn them are what experiments are for.
         """
-        with warnings.catch_warnings():
+        place = self.name if self.file is None else self.file.name
+        with located(place), modules_in(self.folder), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._build_all()
-
-    def _build_all(self) -> None:
-        for problem, players in zip(self.problems, self.players, strict=True):
-            with located(f"bandit {problem.title}"):
-                bandit = problem.make(self.seeds[0])
-                next(bandit.rounds(problem.horizon, np.random.default_rng(0)))
-            for player in players:
-                with located(f"policies.{player.label}"):
-                    player.check()
-                    check_verbs(player.make(bandit, problem.horizon))
+            for problem, players in zip(self.problems, self.players, strict=True):
+                with located(f"bandit {problem.title}"):
+                    bandit = problem.make(self.seeds[0])
+                    next(bandit.rounds(problem.horizon, np.random.default_rng(0)))
+                for player in players:
+                    with located(f"policies.{player.label}"):
+                        player.check()
+                        check_verbs(player.make(bandit, problem.horizon))
 
 
 def read_experiment(path: Path, quick: bool = False, full: bool = False) -> Experiment:
@@ -132,21 +134,21 @@ def read_experiment(path: Path, quick: bool = False, full: bool = False) -> Expe
         raise ValueError(f"{path.name} must be TOML in UTF-8, it is not text") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path.name} must be TOML: {error}") from None
-    with located(path.name):
-        return replace(parse_experiment(table, path.stem, quick, full), text=text)
+    file = path.resolve()
+    with located(path.name), modules_in(str(file.parent)):
+        return replace(parse_experiment(table, path.stem, quick, full), text=text, file=file)
 
 
 def parse_experiment(
     table: Mapping[str, Any], name: str, quick: bool = False, full: bool = False
 ) -> Experiment:
     """The experiment that a table describes."""
-    keys = ("title", "horizon", "seeds", "bandit", "policies", "feedback", "quick", "figure")
-    only(table, keys, "the file", required=("horizon", "seeds", "bandit", "policies"))
+    only(table, KEYS, "the file", required=("horizon", "seeds", "bandit", "policies"))
     if quick and "quick" not in table:
         raise ValueError("[quick] is missing: it says what --quick plays")
     swift = as_table(table.get("quick", {}), "quick")
     only(swift, ("horizon", "seeds", "bandit"), "quick")
-    if quick:  # what it replaces had better be right, too
+    if quick:  # what it replaces must be right, too
         parse_experiment(table, name, full=full)
         table = {**table, **swift}
     problems = tuple(all_problems(table))
@@ -160,26 +162,14 @@ def parse_experiment(
     title = as_text(table.get("title", name), "title")
     try:
         figures = figures_of(table.get("figure", {}), title, problems, everyone, late, quick)
-    except ValueError:
-        check_players(everyone)  # the figures may only be wrong because a setting is misspelt
+    except ValueError:  # perhaps only because a setting of a policy is misspelt
+        for player in itertools.chain.from_iterable(everyone):
+            with located(f"policies.{player.label}"):
+                player.check()
         raise
-    return Experiment(
-        name=name,
-        title=title,
-        problems=problems,
-        players=tuple(tuple(p for p in players if p.entry not in late) for players in everyone),
-        seeds=parse_seeds(table["seeds"]),
-        figures=figures,
-        quick=quick,
-        full=full,
-    )
-
-
-def check_players(everyone: Iterable[Iterable[Player]]) -> None:
-    """Refuse policies with settings that they do not take, or without one that they need."""
-    for player in itertools.chain.from_iterable(everyone):
-        with located(f"policies.{player.label}"):
-            player.check()
+    in_time = tuple(tuple(p for p in players if p.entry not in late) for players in everyone)
+    seeds = parse_seeds(table["seeds"])
+    return Experiment(name, title, problems, in_time, seeds, figures, quick, full)
 
 
 def all_problems(table: Mapping[str, Any]) -> list[Problem]:
@@ -221,12 +211,9 @@ def parse_seeds(value: object) -> tuple[int, ...]:
 
 def parse_problems(blocks: object, horizon: object) -> Iterator[Problem]:
     """The problems of all blocks of bandits, each with a title that sets it apart."""
-    several = blocks if isinstance(blocks, list) else [blocks]
-    if not several:
-        raise ValueError("bandit must be a table with a family")
+    several = list(as_blocks(blocks, "bandit"))
     horizons = [as_count(one, "horizon") for one in as_choices(horizon)]
-    for number, block in enumerate(several):
-        where = "bandit" if len(several) == 1 else f"bandit {number + 1}"
+    for where, block in several:
         settings = dict(as_table(block, where))
         title = settings.pop("title", None)
         with located(where):
@@ -273,12 +260,11 @@ def parse_players(label: str, entry: Mapping[str, Any], problem: Problem) -> Ite
         for name in told:
             if name not in TELLABLE:
                 raise ValueError(f"told must list {', '.join(TELLABLE)}{meant(name, TELLABLE)}")
+            if name in settings:
+                raise ValueError(f"{name} must be told or set, not both")
         fixed = {name: depending(value, name, problem) for name, value in settings.items()}
         for chosen in sweep(fixed):
             policy = chosen.pop("policy")
-            twice = set(told) & set(chosen)
-            if twice:
-                raise ValueError(f"{twice.pop()} must be told or set, not both")
             swept = tuple(name for name in chosen if len(as_choices(fixed[name])) > 1)
             yield Player(policy, tuple(told), chosen, label, swept)
 
@@ -310,9 +296,3 @@ def is_slow(entry: object, label: str) -> bool:
     """Whether a policy is played with --full only."""
     table = as_table(entry, f"policies.{label}")
     return as_flag(table.get("slow", False), f"policies.{label}: slow")
-
-
-def size(problem: Problem) -> float:
-    """How long a problem may take, roughly."""
-    dimension = problem.settings.get("dimension", 1)
-    return problem.horizon * float(dimension)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from soids.arrays import as_flag
-from soids.simulation.reading import as_table, as_text, located, only, only_once
+from soids.simulation.reading import as_blocks, as_table, as_text, located, only, only_once
 from soids.simulation.trial import Player, Problem
 from soids.spelling import meant
 
@@ -20,7 +20,7 @@ class Figure:
     """One figure of an experiment; its tables show the same policies in the same order."""
 
     title: str
-    name: str = ""  # what tells its files from those of the others
+    name: str = ""  # that sets its files apart from those of the others
     caption: str = ""
     policies: tuple[str, ...] = ()  # entries of the file, in the order of drawing; none means all
     x: str = ROUND  # or the setting, of the bandit or of policies, to plot the regret against
@@ -67,12 +67,8 @@ def figures_of(
 
 def parse_figures(blocks: object, title: str, entries: Collection[str]) -> dict[str, Figure]:
     """The figures, by their places in the file."""
-    several = blocks if isinstance(blocks, list) else [blocks]
-    if not several:
-        raise ValueError("figure must be a table or several, such as [[figure]], got []")
     found = {}
-    for number, block in enumerate(several):
-        where = "figure" if len(several) == 1 else f"figure {number + 1}"
+    for where, block in as_blocks(blocks, "figure"):
         with located(where):
             found[where] = parse_figure(block, title, entries)
     only_once([figure.name for figure in found.values()], "figures", "name")
@@ -165,23 +161,21 @@ def drawable(problems: Sequence[Problem], shown: Sequence[Sequence[Player]]) -> 
         name
         for name, lines in found.items()
         if all(is_positive(value) for line in lines for value in line)
-        and max(map(len, map(set, lines))) > 1
+        and max(len(set(line)) for line in lines) > 1
     ]
 
 
 def is_positive(value: object) -> bool:
-    """Whether it is a positive number."""
+    """Whether a value is a positive number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
 def has_content(figure: Figure, problems: Sequence[Problem], players: Sequence[Player]) -> bool:
     """Whether a figure is drawn with these players only: its first policy must be among them."""
     shown = figure.among(players)
-    if figure.policies and not any(player.entry == figure.policies[0] for player in shown):
+    if not shown or (figure.policies and shown[0].entry != figure.policies[0]):
         return False
-    if sweeps_policies(figure, problems):
-        return any(figure.x in player.settings for player in shown)
-    return bool(shown)
+    return not sweeps_policies(figure, problems) or any(figure.x in p.settings for p in shown)
 
 
 def sweeps_policies(figure: Figure, problems: Sequence[Problem]) -> bool:

@@ -1,0 +1,231 @@
+"""Run an experiment: play what is missing, then write numbers, figures and the report."""
+
+import math
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from loky import cpu_count
+
+from soids.arrays import as_count
+from soids.bandits.data import FOLDER
+from soids.experiments.folder import (
+    prepare,
+    remove_scraps,
+    warn_of_what_gives_way,
+    write_failures,
+)  # fmt: skip
+from soids.experiments.shipped import find, shipped
+from soids.experiments.watch import SILENT, Watch
+from soids.files import reason
+from soids.output.publish import draw, lacking, regret_tables, write_numbers
+from soids.output.table import Table
+from soids.simulation.board import Board
+from soids.simulation.engines import EngineError, on_dask, on_processes
+from soids.simulation.experiment import Experiment, read_experiment
+from soids.simulation.provenance import fingerprint
+from soids.simulation.results import Panel, count, gather
+from soids.simulation.store import Store
+from soids.simulation.trial import Trial
+from soids.simulation.worker import Failure, Post
+from soids.spelling import meant
+
+PAPER = ("figure1", "baselines", "langevin_steps")  # the experiments of the paper
+
+
+class Results(NamedTuple):
+    """What a run has left in its folder."""
+
+    experiment: Experiment
+    folder: Path
+    panels: list[Panel]  # the finished trials, one panel a problem
+    failures: dict[Trial, Failure]  # of this run, policy by policy
+    pictures: tuple[Path, ...] = ()  # the figures as PNG, beside which there are PDF
+
+    def tables(self) -> list[Table]:
+        """The regrets, one table a figure."""
+        return regret_tables(self.experiment, self.panels)
+
+    @property
+    def missing(self) -> int:
+        """The number of trials that have no outcome."""
+        players = sum(len(players) for players in self.experiment.players)
+        return players * len(self.experiment.seeds) - count(self.panels)
+
+    @property
+    def remark(self) -> str:
+        """A line that says how many trials are missing; empty if none is."""
+        return lacking(self.experiment, self.panels)
+
+
+def run(
+    experiment: Experiment | Path | str,
+    *,
+    out: Path | str | None = None,
+    quick: bool = False,
+    full: bool = False,
+    fresh: bool = False,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    watch: Watch = SILENT,
+) -> Results:
+    """Play what is missing of an experiment; write numbers, figures and report beside the trials.
+
+    The experiment is a TOML file, the name of a shipped one, or an ``Experiment``. Results go to
+    the folder ``out``, by default to one of their own in ``results``; a run that was stopped goes
+    on where it was. ``quick`` plays the small version that the file describes, ``full`` also the
+    policies that it calls slow, and ``fresh`` plays again what has been played. Trials are played
+    by ``workers`` processes, by default one a core, or on the Dask cluster of a ``scheduler``.
+    Nothing is printed: notices and progress go to ``watch``.
+
+    >>> import soids, tempfile
+    >>> text = '''
+    ... horizon = 20
+    ... seeds = 2
+    ... bandit = { family = "paper", dimension = 20 }
+    ... policies.LinUCB = { policy = "linucb", alpha = 1.0 }
+    ... policies.Uniform = { policy = "uniform" }
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "small.toml"
+    ...     _ = file.write_text(text)
+    ...     results = soids.run(file, out=folder, workers=1)
+    ...     sorted(path.name for path in Path(folder).glob("*.csv"))
+    ['comparison.csv', 'curves.csv', 'regret.csv', 'summary.csv', 'times.csv']
+    >>> results.missing, results.failures, [path.name for path in results.pictures]
+    (0, {}, ['small.png'])
+    >>> results.panels[0].runs["LinUCB"].final.shape
+    (2,)
+    >>> [row[0] for row in results.tables()[0].rows]
+    ['LinUCB', 'Uniform']
+    """
+    if not isinstance(experiment, Experiment):
+        experiment = read_experiment(find(experiment), quick, full)
+    elif quick or full:
+        raise ValueError("quick and full are for files, read_experiment takes them: got both an "
+                         "Experiment and one of them")  # fmt: skip
+    results = play_missing(
+        experiment, out=out, fresh=fresh, workers=workers, scheduler=scheduler, watch=watch
+    )
+    if not count(results.panels):
+        return results
+    with trials_are_kept():
+        write_numbers(experiment, results.panels, results.folder)
+        try:
+            pictures = draw(experiment, results.panels, results.folder)
+        except ImportError as error:
+            watch.say(f"No figure and no report: {error}", warning=True)
+            return results
+    return results._replace(pictures=tuple(pictures))
+
+
+def reproduce(name: str, **settings: Any) -> Results:
+    """Run an experiment of the paper, with the settings of ``run``.
+
+    Its name is "figure1", "baselines" or "langevin_steps".
+    """
+    if name not in PAPER:
+        raise ValueError(f"name must be one of {', '.join(PAPER)}{meant(name, PAPER)}")
+    return run(shipped()[name], **settings)
+
+
+def play_missing(
+    experiment: Experiment,
+    *,
+    out: Path | str | None = None,
+    fresh: bool = False,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    watch: Watch = SILENT,
+) -> Results:
+    """Play the trials of an experiment that have no outcome yet; see ``run``, which also draws."""
+    workers = cpu_count() if workers is None else as_count(workers, "workers")
+    experiment.check()
+    folder = Path("results") / experiment.name if out is None else Path(out)
+    try:
+        warn_of_what_gives_way(folder, experiment, watch)
+        prepare(folder, experiment)
+    except OSError as error:
+        raise OSError(f"cannot write to {folder}: {reason(error)}") from None
+    with trials_are_kept():
+        store = Store(folder / "trials")
+        missing = find_missing(experiment, store, fresh, watch)
+        failures: dict[Trial, Failure] = {}
+        if missing:
+            failures = play(missing, store, experiment.folder, workers, scheduler, watch)
+        write_failures(failures, folder)
+        return Results(experiment, folder, gather(experiment, store), failures)
+
+
+@contextmanager
+def trials_are_kept() -> Iterator[None]:
+    """Say so in errors that stop a run."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(
+            f"{reason(error)}; finished trials are kept, the same command goes on"
+        ) from error
+    except EngineError as error:
+        raise EngineError(f"{error}; finished trials are kept") from error
+
+
+def find_missing(experiment: Experiment, store: Store, fresh: bool, watch: Watch) -> list[Trial]:
+    """The trials without an outcome, or all of them afresh."""
+    trials = list(dict.fromkeys(experiment.trials()))  # two labels may stand for one recipe
+    kept = {} if fresh else {t: o.code for t in trials if (o := store.read(t)) is not None}
+    played = {(trial.player.policy, code) for trial, code in kept.items()}
+    changed = {policy for policy, code in played if code != fingerprint(policy)}
+    if changed:
+        watch.say(
+            f"Results of {', '.join(sorted(changed))} were played by other code than is installed "
+            "now: --fresh plays them again.",
+            warning=True,
+        )
+    if kept:
+        watch.say(f"{len(kept)} of {len(trials)} trials are there already.")
+    return [trial for trial in trials if trial not in kept]
+
+
+def play(
+    trials: list[Trial],
+    store: Store,
+    folder: str,
+    workers: int,
+    scheduler: str | None,
+    watch: Watch,
+) -> dict[Trial, Failure]:
+    """Play trials and keep their outcomes; return those that failed, policy by policy."""
+    remove_scraps(store.folder)
+    failures: dict[Trial, Failure] = {}
+    rows = {trial: row for row, trial in enumerate(trials)}
+    with tempfile.TemporaryDirectory() as scratch:
+        board = Board(Path(scratch) / "board", len(trials))
+        post = Post(folder, board, FOLDER.get())
+        if scheduler is None:
+            engine = on_processes(trials, post, workers)
+        else:
+            watch.say(f"Waiting for the workers of {scheduler}.")
+            engine = on_dask(trials, post, scheduler)
+        with restarts_unmentioned(), watch.follow(trials, board) as show, closing(engine) as played:
+            for trial, outcome in played:
+                regret = math.nan
+                if isinstance(outcome, Failure):
+                    failures[trial] = outcome
+                else:
+                    store.write(trial, outcome)
+                    regret = float(outcome.trace.regret.sum())
+                board.note(rows[trial], trial.problem.horizon, regret)
+                show()
+    return dict(sorted(failures.items(), key=lambda one: (one[0].player.label, rows[one[0]])))
+
+
+@contextmanager
+def restarts_unmentioned() -> Iterator[None]:
+    """Silence loky where it replaces a worker that has grown: compiling takes memory, once."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "A worker was restarted", UserWarning)
+        yield
