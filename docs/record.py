@@ -27,8 +27,9 @@ import click
 import pages
 import stored
 from soids.experiments.shipped import SHIPPED, played_experiment, shipped
-from soids.output import regret_tables as tables
+from soids.output import regret_tables
 from soids.output.publish import lacking
+from soids.output.table import as_csv
 from soids.simulation.experiment import Experiment
 from soids.simulation.provenance import fingerprint, versions
 from soids.simulation.results import Panel, gather, versions_of
@@ -136,7 +137,7 @@ def tidy(panels: list[Panel], reference: str) -> str:
 
 def swept(panels: list[Panel], setting: str) -> str:
     """Regret against a setting; numbers are as short as elsewhere."""
-    table = stored.Stored("", {}, tables.sweep_csv(panels, setting))
+    table = stored.Stored("", {}, as_csv(regret_tables.sweep(panels, setting)))
     rows = [[shorter(row[column]) for column in table.columns] for row in table.rows]
     return stored.as_csv(table.columns, rows)
 

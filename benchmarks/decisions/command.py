@@ -18,6 +18,7 @@ from soids.experiments.run import Results, play_missing
 from soids.files import write_whole
 from soids.output.figures import save
 from soids.output.figures.canvas import seeds_in_words
+from soids.output.publish import lacking
 from soids.simulation.results import Panel, count
 from soids.simulation.statistics import reference_of
 
@@ -74,7 +75,7 @@ def show(results: Results, console: Console) -> None:
     for panel in panels:
         if any(len(runs.seeds) for runs in panel.runs.values()):
             console.print(tabulated(panel))
-    console.print(results.remark, end="", markup=False)
+    console.print(lacking(results.experiment, panels), end="", markup=False)
     write_whole(folder / "decisions.csv", decisions_csv(panels).encode())
     try:
         save(draw_decisions(panels, results.experiment.title), folder / "decisions")

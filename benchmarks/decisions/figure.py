@@ -18,8 +18,8 @@ from soids.output.figures.canvas import (
     styled,
 )
 from soids.output.figures.looks import DASHES, Look, looks
-from soids.simulation.results import Panel
-from soids.simulation.statistics import policies_of, reference_of
+from soids.simulation.results import Panel, policies_of
+from soids.simulation.statistics import reference_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

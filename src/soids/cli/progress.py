@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from rich import box
@@ -18,28 +17,11 @@ from soids.simulation.trial import Trial
 LINES = 10  # of a run that nobody watches
 
 
-@dataclass(frozen=True)
-class Screen:
-    """Whoever follows a run on a console."""
-
-    console: Console
-
-    def say(self, text: str, *, warning: bool = False) -> None:
-        """Print a notice."""
-        self.console.print(text, style="yellow" if warning else None, markup=False)
-
-    def follow(self, trials: Sequence[Trial], board: Board) -> "Progress":
-        """Show how far trials are."""
-        return Progress(trials, board, self.console)
-
-
 class Progress:
     """Rounds, regret so far and time left, policy by policy, by the rows of the board."""
 
-    def __init__(self, trials: Sequence[Trial], board: Board, console: Console) -> None:
-        self.board = board
-        self.console = console
-        self.began = time.monotonic()
+    def __init__(self, console: Console, trials: Sequence[Trial], board: Board) -> None:
+        self.board, self.console, self.began = board, console, time.monotonic()
         self.horizons = np.array([trial.problem.horizon for trial in trials])
         self.costs = np.array([trial.problem.size for trial in trials]) / self.horizons
         self.lines = 0
@@ -87,12 +69,10 @@ class Progress:
 
     def __rich__(self) -> Table:
         share = self.share()
-        table = Table(box=box.SIMPLE, pad_edge=False, caption=self.left(share))
-        table.add_column(f"{share:.0%}")
+        table = Table(f"{share:.0%}", box=box.SIMPLE, pad_edge=False, caption=self.left(share))
         table.add_column("", width=30)
-        table.add_column("rounds", justify="right")
-        table.add_column("trials", justify="right")
-        table.add_column("mean regret so far", justify="right")
+        for head in ("rounds", "trials", "mean regret so far"):
+            table.add_column(head, justify="right")
         for label, rows in self.policies.items():
             rounds, regret = self.board.numbers[rows].T
             horizons, started = self.horizons[rows], rounds > 0

@@ -17,12 +17,13 @@ from rich.markup import escape
 from soids.bandits.data import PLACE, data_in
 from soids.cli.errors import Unusable, usable
 from soids.cli.page import page
-from soids.cli.progress import Screen
+from soids.cli.progress import Progress
 from soids.experiments import run as experiments
 from soids.experiments.folder import FAILURES
+from soids.experiments.run import Results, Watch
 from soids.experiments.shipped import find
-from soids.experiments.watch import Watch
 from soids.files import reason
+from soids.output.publish import lacking
 from soids.output.table import as_console
 from soids.simulation.engines import EngineError
 from soids.simulation.experiment import Experiment, read_experiment
@@ -99,16 +100,39 @@ def load_experiment(path: Path, quick: bool, full: bool) -> Experiment:
         return read_experiment(path, quick, full)
 
 
+def show_results(results: Results, console: Console) -> None:
+    """Print the tables, and where numbers, figures and report are."""
+    for table in results.tables():
+        console.print(as_console(table))
+    console.print(lacking(results.experiment, results.panels), end="", markup=False)
+    if results.pictures:
+        words = in_words(results.folder, results.pictures)
+        console.print(words, soft_wrap=True, markup=False)
+
+
+def in_words(folder: Path, pictures: Iterable[Path]) -> str:
+    """Where the report and the figures are."""
+    *others, last = map(str, pictures)
+    figures = f"{', '.join(others)} and {last} (and .pdf) the figures"
+    one = f"{last} and .pdf the figure"
+    return f"{folder / 'report.html'} has all of it, {figures if others else one}."
+
+
 def carry_out(
-    play: Callable[[Watch], experiments.Results],
-    show: Callable[[experiments.Results, Console], None] | None = None,
+    play: Callable[[Watch], Results],
+    show: Callable[[Results, Console], None] = show_results,
 ) -> None:
     """Play and show the results; errors become messages and exit codes."""
     console = page()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop as for Ctrl-C
+    watch = Watch(
+        functools.partial(console.print, markup=False),
+        functools.partial(console.print, markup=False, style="yellow"),
+        functools.partial(Progress, console),
+    )
     try:
-        results = play(Screen(console))
-        (show or show_results)(results, console)
+        results = play(watch)
+        show(results, console)
     except ValueError as error:
         raise Unusable(str(error)) from None
     except OSError as error:
@@ -125,21 +149,3 @@ def carry_out(
         console.print(f"[red]{escape(label)}[/]: {len(several)} trials failed: {first}")
     if failures:
         raise click.ClickException(f"some trials failed, see {results.folder / FAILURES}")
-
-
-def show_results(results: experiments.Results, console: Console) -> None:
-    """Print the tables, and where numbers, figures and report are."""
-    for table in results.tables():
-        console.print(as_console(table))
-    console.print(results.remark, end="", markup=False)
-    if results.pictures:
-        report, pictures = results.folder / "report.html", in_words(results.pictures)
-        console.print(f"{report} has all of it, {pictures}.", soft_wrap=True, markup=False)
-
-
-def in_words(pictures: Iterable[Path]) -> str:
-    """Where the figures are."""
-    *others, last = map(str, pictures)
-    if not others:
-        return f"{last} and .pdf the figure"
-    return f"{', '.join(others)} and {last} (and .pdf) the figures"

@@ -2,10 +2,10 @@
 
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from soids.experiments.shipped import MANIFEST, last_run
-from soids.experiments.watch import Watch
 from soids.files import write_whole
 from soids.simulation.experiment import Experiment
 from soids.simulation.trial import Trial
@@ -19,37 +19,27 @@ def prepare(folder: Path, experiment: Experiment) -> None:
     """Write what is to be played; this also shows whether the folder can be written to."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "experiment.toml", experiment.text.encode())
-    manifest = {
-        "name": experiment.name,
-        "quick": experiment.quick,
-        "full": experiment.full,
-        "beside": experiment.folder,
-    }
-    write_whole(folder / MANIFEST, json.dumps(manifest, indent=2).encode())
+    manifest = {name: getattr(experiment, name) for name in ("name", "quick", "full")}
+    text = json.dumps({**manifest, "beside": experiment.folder}, indent=2)
+    write_whole(folder / MANIFEST, text.encode())
 
 
-def warn_of_what_gives_way(folder: Path, experiment: Experiment, watch: Watch) -> None:
-    """Say if the figure of another file, or of more than --quick, is about to be replaced."""
-    last, file = last_run(folder), (experiment.name, experiment.folder)
-    if last and (last.get("name"), last.get("beside")) != file and not is_kept(experiment, folder):
-        watch.say(
+def gives_way(folder: Path, experiment: Experiment) -> Iterator[str]:
+    """A warning if results of another file, or of more than --quick, are about to be replaced."""
+    last = last_run(folder)
+    same_file = (last.get("name"), last.get("beside")) == (experiment.name, experiment.folder)
+    kept = folder / "experiment.toml"
+    same_text = kept.is_file() and kept.read_bytes() == experiment.text.encode()
+    if last and not same_file and not same_text:
+        yield (
             f"{folder} had results of another file: report and numbers give way, trials are kept; "
-            "another --out keeps the two apart.",
-            warning=True,
+            "another --out keeps the two apart."
         )
     elif experiment.quick and not last.get("quick", True):
-        watch.say(
+        yield (
             "Figure, report and numbers of the whole experiment give way to those of --quick; its "
             "trials are kept, and the command without --quick brings them back."
         )
-
-
-def is_kept(experiment: Experiment, folder: Path) -> bool:
-    """Whether the folder holds the very text of an experiment, wherever its file was then."""
-    try:
-        return (folder / "experiment.toml").read_bytes() == experiment.text.encode()
-    except OSError:
-        return False
 
 
 def remove_scraps(folder: Path) -> None:
@@ -61,12 +51,12 @@ def remove_scraps(folder: Path) -> None:
 
 def write_failures(failures: dict[Trial, Failure], folder: Path) -> None:
     """Keep what is known of every trial that failed; nothing if all went well."""
-    if not failures:
-        (folder / FAILURES).unlink(missing_ok=True)
-        return
     texts = [
         f"{trial.player.label}, {trial.problem.title}, seed {trial.seed}\n"
         f"{failure.reason}\n{failure.details}\n"
         for trial, failure in failures.items()
     ]
-    write_whole(folder / FAILURES, "\n".join(texts).encode())
+    if texts:
+        write_whole(folder / FAILURES, "\n".join(texts).encode())
+    else:
+        (folder / FAILURES).unlink(missing_ok=True)

@@ -1,22 +1,19 @@
-"""From stored outcomes to what people read: tables, numbers, figures and a report."""
+"""From stored outcomes to files for people: numbers, figures and a report."""
 
 from pathlib import Path
 
 from soids.files import write_whole
-from soids.output import regret_tables as texts
+from soids.output import regret_tables as tables
 from soids.output.figures import draw_part, save
-from soids.output.report import write_report
-from soids.output.table import Table
+from soids.output.report import render
+from soids.output.table import Table, as_csv
 from soids.simulation.experiment import Experiment
 from soids.simulation.figures import ROUND
 from soids.simulation.results import Panel, count, parts_of, versions_of
-from soids.simulation.statistics import summarise
-
-MANY = 8  # columns of a table in a terminal
 
 
 def lacking(experiment: Experiment, panels: list[Panel]) -> str:
-    """A line that says how many trials are missing, if any."""
+    """A line that says how many trials are missing; empty if none is."""
     asked = sum(len(players) for players in experiment.players) * len(experiment.seeds)
     missing = asked - count(panels)
     if missing == 0:
@@ -25,43 +22,29 @@ def lacking(experiment: Experiment, panels: list[Panel]) -> str:
 
 
 def regret_tables(experiment: Experiment, panels: list[Panel]) -> list[Table]:
-    """A table for each figure, with what a decision takes on the last problem."""
-    found = []
-    remark = "ms: processor time of a round, on the last problem"
-    for part in parts_of(experiment, panels):
-        heading = [part.figure.title, part.note, "mean regret ± standard error [worst seed]"]
-        heads, rows = texts.grid(part.panels)
-        times = {one.policy: f"{one.milliseconds:.2f}" for one in summarise(part.panels[-1])}
-        heads.append("ms")
-        for row in rows:
-            row.append(times.get(row[0], ""))
-        if len(heads) > MANY:  # more problems than fit side by side
-            heads, *rows = map(list, zip(heads, *rows, strict=True))
-        title, note = "\n".join(filter(None, heading)), f"{part.figure.caption} {remark}".strip()
-        found.append(Table(heads, rows, title, note))
-    return found
+    """The tables that ``soids run`` prints, one for each figure."""
+    return [tables.printed(part) for part in parts_of(experiment, panels)]
 
 
 def write_numbers(experiment: Experiment, panels: list[Panel], folder: Path) -> None:
-    """The numbers, byte for byte the same for the same experiment; times apart."""
+    """Write all numbers as CSV: the same bytes for the same trials, but for the times."""
     parts = parts_of(experiment, panels)
-    numbers = {
-        "regret": texts.regret_csv(panels),
-        "summary": texts.summary_csv(panels),
-        "comparison": texts.comparison_csv([part.problems for part in parts]),
-        "curves": texts.curves_csv(panels),
-        "times": texts.times_csv(panels),
+    found = {
+        "regret": tables.regret(panels),
+        "summary": tables.summary(panels),
+        "comparison": tables.comparison([part.problems for part in parts]),
+        "curves": tables.regret_by_round(panels),
+        "times": tables.times(panels),
     }
     for part in parts:
-        setting = part.figure.x
-        if setting != ROUND:
-            numbers[part.figure.stem("sweep")] = texts.sweep_csv(part.panels, setting)
-    for name, text in numbers.items():
-        write_whole(folder / f"{name}.csv", text.encode())
+        if part.figure.x != ROUND:
+            found[part.figure.stem("sweep")] = tables.sweep(part.panels, part.figure.x)
+    for name, table in found.items():
+        write_whole(folder / f"{name}.csv", as_csv(table).encode())
 
 
 def draw(experiment: Experiment, panels: list[Panel], folder: Path) -> list[Path]:
-    """Draw all figures, as PNG and PDF, and the report; the answer is where the PNG are."""
+    """Draw all figures as PNG and PDF, and write the report; return the paths of the PNG files."""
     parts = parts_of(experiment, panels)
     pictures = [
         save(draw_part(part, parts), folder / part.figure.stem(experiment.name))[0]
@@ -69,8 +52,7 @@ def draw(experiment: Experiment, panels: list[Panel], folder: Path) -> list[Path
     ]
     flags = "".join(f" --{flag}" for flag in ("quick", "full") if getattr(experiment, flag))
     text = f"# played with{flags}\n\n{experiment.text}" if flags else experiment.text
-    write_report(
-        parts, experiment.title, text, versions_of(panels), folder / "report.html",
-        remark=lacking(experiment, panels),
-    )  # fmt: skip
+    remark = lacking(experiment, panels)
+    page = render(parts, experiment.title, text, versions_of(panels), remark=remark)
+    write_whole(folder / "report.html", page.encode())
     return pictures
