@@ -27,6 +27,7 @@ from soids.output.publish import lacking
 from soids.output.table import as_console
 from soids.simulation.engines import EngineError
 from soids.simulation.experiment import Experiment, read_experiment
+from soids.simulation.reading import ExperimentError
 
 OPTIONS = (
     click.option("--quick", is_flag=True, help="Play the small version that the file describes."),
@@ -133,7 +134,7 @@ def carry_out(
     try:
         results = play(watch)
         show(results, console)
-    except ValueError as error:
+    except ExperimentError as error:
         raise Unusable(str(error)) from None
     except OSError as error:
         raise click.ClickException(reason(error)) from None

@@ -1,11 +1,9 @@
 """Where experiments are: in files of the user, among those shipped, beside their results."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 from soids.simulation.experiment import Experiment, read_experiment
-from soids.simulation.user_policies import modules_in
 from soids.spelling import meant
 
 MANIFEST = "manifest.json"
@@ -49,8 +47,7 @@ def played_experiment(folder: Path) -> Experiment:
     asked = last_run(folder)
     if not asked.keys() >= {"name", "quick", "full", "beside"}:
         raise ValueError(f"{folder} must be a folder that soids run has written to")
-    quick, full = bool(asked["quick"]), bool(asked["full"])
-    name, file = str(asked["name"]), Path(str(asked["beside"]), f"{asked['name']}.toml")
-    with modules_in(str(file.parent)):
-        experiment = read_experiment(folder / "experiment.toml", quick, full)
-    return replace(experiment, name=name, file=file)
+    file = Path(str(asked["beside"]), f"{asked['name']}.toml")
+    return read_experiment(
+        folder / "experiment.toml", bool(asked["quick"]), bool(asked["full"]), file
+    )

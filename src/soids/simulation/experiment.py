@@ -1,37 +1,14 @@
 """Experiments as data: a file that one can read aloud, and the trials it asks for.
 
-title = "Regime change on the hypercube"
 horizon = 2000
-seeds = 30                   # 0 to 29, as { from = 0, to = 29 }; a list names them one by one
-
-[bandit]                     # [[bandit]] for several
-family = "hypercube"
-dimension = [20, 40]         # a list is a sweep
-sparsity = 2
+seeds = 30                   # 0 to 29
+bandit = { family = "hypercube", dimension = [20, 40], sparsity = 2 }    # a list is a sweep
 
 [policies]
 SOIDS = { policy = "soids", told = ["sparsity", "noise"] }
 LinUCB = { policy = "linucb", alpha = [1.0, 3.0] }
-ESTC = { policy = "estc", exploration = { by = "dimension", 20 = 50, 40 = 100 } }
-Slow = { policy = "soids", posterior = "langevin", slow = true }    # with --full only
 
-[feedback]                   # without it, every reward is known at once
-delay = "geometric(20)"
-batch = 50
-loss = [0.0, 0.1]
-
-[quick]                      # what --quick plays instead
-horizon = 100
-seeds = 3
-
-[[figure]]                   # without any, one figure shows everything
-policies = ["SOIDS", "ESTC"]
-caption = "Some text."
-
-[[figure]]
-name = "radii"               # its files are NAME-radii.png and .pdf
-x = "alpha"                  # regret against a setting of the bandit or of policies
-policies = ["LinUCB", "SOIDS"]
+The tables quick, feedback and figure may follow: docs/running.md and docs/contexts.md have them.
 """
 
 import itertools
@@ -125,8 +102,10 @@ class Experiment:
                         check_verbs(player.make(bandit, problem.horizon))
 
 
-def read_experiment(path: Path, quick: bool = False, full: bool = False) -> Experiment:
-    """The experiment in a file; what is wrong with it is a ``ValueError`` of one line."""
+def read_experiment(
+    path: Path, quick: bool = False, full: bool = False, file: Path | None = None
+) -> Experiment:
+    """The experiment in a file, or in a copy of ``file``; errors are a ``ValueError`` of one line."""
     try:
         text = path.read_text(encoding="utf-8")
         table = tomllib.loads(text)
@@ -134,9 +113,9 @@ def read_experiment(path: Path, quick: bool = False, full: bool = False) -> Expe
         raise ValueError(f"{path.name} must be TOML in UTF-8, it is not text") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path.name} must be TOML: {error}") from None
-    file = path.resolve()
+    file = file or path.resolve()
     with located(path.name), modules_in(str(file.parent)):
-        return replace(parse_experiment(table, path.stem, quick, full), text=text, file=file)
+        return replace(parse_experiment(table, file.stem, quick, full), text=text, file=file)
 
 
 def parse_experiment(
@@ -155,7 +134,11 @@ def parse_experiment(
     entries = as_table(table["policies"], "policies")
     if not entries:
         raise ValueError("policies must name at least one policy")
-    late = {label for label, entry in entries.items() if is_slow(entry, label) and not full}
+    late = set()  # policies that are played with --full only
+    for label, entry in entries.items():
+        place = f"policies.{label}"
+        if as_flag(as_table(entry, place).get("slow", False), f"{place}: slow") and not full:
+            late.add(label)
     if late == set(entries):
         raise ValueError("policies are all slow = true: they are played with --full only")
     everyone = [all_players(entries, problem) for problem in problems]
@@ -186,11 +169,10 @@ def all_problems(table: Mapping[str, Any]) -> list[Problem]:
 
 def all_players(entries: Mapping[str, Any], problem: Problem) -> list[Player]:
     """The policies of all entries, the slow ones too, so that they are checked in any case."""
-    players = [
-        player
-        for label, entry in entries.items()
-        for player in parse_players(label, entry, problem)
-    ]
+    players = []
+    for label, entry in entries.items():
+        with located(f"policies.{label}"):
+            players += parse_players(label, entry, problem)
     only_once([player.label for player in players], "policies", "label")
     return players
 
@@ -249,33 +231,29 @@ def parse_feedback(table: object) -> Iterator[tuple[dict[str, Any], list[str]]]:
 
 def parse_players(label: str, entry: Mapping[str, Any], problem: Problem) -> Iterator[Player]:
     """The policies that an entry stands for on a problem: one for each choice of its lists."""
-    with located(f"policies.{label}"):
-        settings = dict(entry)
-        settings.pop("slow", None)
-        if "policy" not in settings:
-            raise ValueError("policy is missing")
-        told = settings.pop("told", [])
-        if not isinstance(told, list):
-            raise ValueError(f"told must be a list of {', '.join(TELLABLE)}, got {told!r}")
-        for name in told:
-            if name not in TELLABLE:
-                raise ValueError(f"told must list {', '.join(TELLABLE)}{meant(name, TELLABLE)}")
-            if name in settings:
-                raise ValueError(f"{name} must be told or set, not both")
-        fixed = {name: depending(value, name, problem) for name, value in settings.items()}
-        for chosen in sweep(fixed):
-            policy = chosen.pop("policy")
-            swept = tuple(name for name in chosen if len(as_choices(fixed[name])) > 1)
-            yield Player(policy, tuple(told), chosen, label, swept)
+    settings = {name: value for name, value in entry.items() if name not in ("told", "slow")}
+    told = entry.get("told", [])
+    if "policy" not in settings:
+        raise ValueError("policy is missing")
+    if not isinstance(told, list):
+        raise ValueError(f"told must be a list of {', '.join(TELLABLE)}, got {told!r}")
+    for name in told:
+        if name not in TELLABLE:
+            raise ValueError(f"told must list {', '.join(TELLABLE)}{meant(name, TELLABLE)}")
+        if name in settings:
+            raise ValueError(f"{name} must be told or set, not both")
+    fixed = {name: depending(value, name, problem) for name, value in settings.items()}
+    for chosen in sweep(fixed):
+        policy = chosen.pop("policy")
+        swept = tuple(name for name in chosen if len(as_choices(fixed[name])) > 1)
+        yield Player(policy, tuple(told), chosen, label, swept)
 
 
 def depending(value: Any, name: str, problem: Problem) -> Any:
     """A setting that may depend on one of the problem's, as { by = "dimension", 20 = 50 }."""
     if not isinstance(value, dict):
         return value
-    known = {"horizon": problem.horizon, "family": problem.family, **problem.settings}
-    known |= problem.feedback
-    by = value.get("by")
+    known, by = {"family": problem.family, **problem.all_settings}, value.get("by")
     if by is None:
         raise ValueError(
             f"{name} must be a value, or say by which setting of the bandit it goes, as "
@@ -290,9 +268,3 @@ def depending(value: Any, name: str, problem: Problem) -> Any:
     if str(known[by]) not in value:
         raise ValueError(f"{name} must say what it is for {by} = {known[by]}")
     return value[str(known[by])]
-
-
-def is_slow(entry: object, label: str) -> bool:
-    """Whether a policy is played with --full only."""
-    table = as_table(entry, f"policies.{label}")
-    return as_flag(table.get("slow", False), f"policies.{label}: slow")

@@ -1,5 +1,6 @@
 """What the figures of an experiment show: which policies, against what, with which words."""
 
+import itertools
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -129,12 +130,11 @@ def check_x(
         raise ValueError(f"x must be one of {', '.join(known)}{meant(figure.x, known)}")
     if figure.bounds and sweeps_policies(figure, problems):
         raise ValueError(f"bounds need an x that is a setting of the bandit, got {figure.x!r}")
-    for value in (value for line in lines for value in line):
+    for value in itertools.chain.from_iterable(lines):
         if not is_positive(value):
-            raise ValueError(
-                f"x must be a positive number everywhere, {figure.x} is also {value!r}"
-            )
-    if max(map(len, map(set, lines))) < least:
+            where = f"{figure.x} is also {value!r}"
+            raise ValueError(f"x must be a positive number everywhere, {where}")
+    if max(len(set(line)) for line in lines) < least:
         each = " on each problem" if len(lines) > 1 else ""
         raise ValueError(f"x must have at least two values, {figure.x} has one{each}")
     for problem in problems if figure.bounds else ():
@@ -147,20 +147,20 @@ def values_of(
     name: str, problems: Sequence[Problem], shown: Sequence[Sequence[Player]]
 ) -> list[list[Any]]:
     """The values of a setting that lines can join: of the problems, or on each of policies."""
-    if any(name in settings_of(problem) for problem in problems):
-        return [[settings_of(problem).get(name, "missing") for problem in problems]]
+    if any(name in problem.all_settings for problem in problems):
+        return [[problem.all_settings.get(name, "missing") for problem in problems]]
     return [[p.settings[name] for p in players if name in p.settings] for players in shown]
 
 
 def drawable(problems: Sequence[Problem], shown: Sequence[Sequence[Player]]) -> list[str]:
     """The settings with at least two values, all of them positive numbers."""
-    names = dict.fromkeys(name for problem in problems for name in settings_of(problem))
+    names = dict.fromkeys(name for problem in problems for name in problem.all_settings)
     names |= dict.fromkeys(name for players in shown for p in players for name in p.settings)
     found = {name: values_of(name, problems, shown) for name in names}
     return [
         name
         for name, lines in found.items()
-        if all(is_positive(value) for line in lines for value in line)
+        if all(map(is_positive, itertools.chain.from_iterable(lines)))
         and max(len(set(line)) for line in lines) > 1
     ]
 
@@ -180,9 +180,4 @@ def has_content(figure: Figure, problems: Sequence[Problem], players: Sequence[P
 
 def sweeps_policies(figure: Figure, problems: Sequence[Problem]) -> bool:
     """Whether the x of a figure is a setting of policies, and none of the bandits."""
-    return figure.x != ROUND and not any(figure.x in settings_of(p) for p in problems)
-
-
-def settings_of(problem: Problem) -> dict[str, Any]:
-    """All settings of a problem that regret can be drawn against."""
-    return {"horizon": problem.horizon, **problem.settings, **problem.feedback}
+    return figure.x != ROUND and not any(figure.x in p.all_settings for p in problems)

@@ -12,16 +12,20 @@ from soids.spelling import meant
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
+class ExperimentError(ValueError):
+    """What is wrong with an experiment, and where, in one line."""
+
+
 @contextmanager
 def located(place: str) -> Iterator[None]:
     """Say where in the experiment an error comes from."""
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{place}: {error}") from None
+        raise ExperimentError(f"{place}: {error}") from None
     except Exception as error:  # of a policy that may be anyone's
         line = str(error).partition("\n")[0]
-        raise ValueError(f"{place}: {type(error).__name__}: {line}") from None
+        raise ExperimentError(f"{place}: {type(error).__name__}: {line}") from None
 
 
 def sweep(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -41,6 +41,11 @@ class Problem:
         return family(**settings, seed=seed)
 
     @property
+    def all_settings(self) -> dict[str, Any]:
+        """The horizon, and the settings of the bandit and of its feedback."""
+        return {"horizon": self.horizon, **self.settings, **self.feedback}
+
+    @property
     def size(self) -> float:
         """How long it may take, roughly."""
         return self.horizon * float(self.settings.get("dimension", 1))
