@@ -105,7 +105,7 @@ class Experiment:
 def read_experiment(
     path: Path, quick: bool = False, full: bool = False, file: Path | None = None
 ) -> Experiment:
-    """The experiment in a file, or in a copy of ``file``; errors are a ``ValueError`` of one line."""
+    """The experiment in a file, or in the copy of a file; errors are ``ValueError`` of one line."""
     try:
         text = path.read_text(encoding="utf-8")
         table = tomllib.loads(text)
