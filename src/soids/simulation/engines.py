@@ -1,8 +1,8 @@
 """Where trials are played: processes of this machine, or a cluster.
 
-An engine takes trials and hands out (trial, outcome) as they come, in any order. A worker that
-dies is replaced and its trials are played again; a policy that raises is a ``Failure`` among the
-outcomes. Closing the generator stops all workers at once.
+An engine yields (trial, outcome) in any order. A worker that dies is replaced and its trials are
+played again; a policy that raises is a ``Failure`` among the outcomes. Closing the generator stops
+all workers at once.
 """
 
 import importlib
@@ -117,28 +117,25 @@ def on_dask(trials: Sequence[Trial], post: Post, scheduler: str) -> Played:
         client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise EngineError(f"no Dask scheduler answers at {scheduler}: {error}") from error
-    playing: dict[Any, tuple[int, Trial]] = {}
+    playing: dict[Any, Trial] = {}
 
-    def submit(row: int, trial: Trial) -> Any:
+    def submit(trial: Trial) -> Any:
         # A cluster shares neither the file of progress nor the folder of data.
-        future = client.submit(perform, trial, Post(post.folder), row, retries=DEATHS, pure=False)
-        playing[future] = row, trial
+        future = client.submit(perform, trial, Post(post.folder), 0, retries=DEATHS, pure=False)
+        playing[future] = trial
         return future
 
     suspects = []
     with client:
         try:
-            for future in distributed.as_completed(
-                [submit(row, trial) for row, trial in enumerate(trials)], loop=client.loop
-            ):
-                row, trial = playing.pop(future)
-                outcome = outcome_of(future, distributed.KilledWorker)
+            for future in distributed.as_completed([*map(submit, trials)], loop=client.loop):
+                trial, outcome = playing.pop(future), outcome_of(future, distributed.KilledWorker)
                 if outcome is None:
-                    suspects.append((row, trial))
+                    suspects.append(trial)
                 else:
                     yield trial, outcome
-            for row, trial in suspects:
-                outcome = outcome_of(submit(row, trial), distributed.KilledWorker)
+            for trial in suspects:
+                outcome = outcome_of(submit(trial), distributed.KilledWorker)
                 yield trial, outcome or Failure("its workers died, out of memory?")
         finally:
             client.cancel(list(playing))
@@ -147,10 +144,9 @@ def on_dask(trials: Sequence[Trial], post: Post, scheduler: str) -> Played:
 def outcome_of(future: Any, death: type[Exception]) -> Outcome | Failure | None:
     """What came back from a cluster; None if too many workers died of it, or beside it."""
     try:
-        outcome: Outcome | Failure = future.result()
+        return future.result()  # type: ignore[no-any-return]
     except death:
         return None
     except Exception as error:  # what travels between machines may be lost in many ways
         line = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise EngineError(f"the cluster was lost: {line}") from error
-    return outcome

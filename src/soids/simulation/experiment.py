@@ -169,7 +169,7 @@ def all_problems(table: Mapping[str, Any]) -> list[Problem]:
 
 def all_players(entries: Mapping[str, Any], problem: Problem) -> list[Player]:
     """The policies of all entries, the slow ones too, so that they are checked in any case."""
-    players = []
+    players: list[Player] = []
     for label, entry in entries.items():
         with located(f"policies.{label}"):
             players += parse_players(label, entry, problem)
@@ -208,14 +208,14 @@ def parse_problems(blocks: object, horizon: object) -> Iterator[Problem]:
             for chosen in sweep({"horizon": horizons, **settings}):
                 rounds, family = chosen.pop("horizon"), chosen.pop("family")
                 check_settings(family_called(family), chosen, passed=("seed", "horizon"))
-                swept = {n: v for n, v in chosen.items() if isinstance(settings[n], list)}
+                apart = [f"{n} = {v}" for n, v in chosen.items() if isinstance(settings[n], list)]
                 if len(horizons) > 1:
-                    swept["horizon"] = rounds
-                if title is None and (len(several) > 1 or isinstance(settings["family"], list)):
-                    swept = {"family": family, **swept}
-                parts = [] if title is None else [title]
-                parts += [v if n == "family" else f"{n} = {v}" for n, v in swept.items()]
-                yield Problem(family, chosen, rounds, ", ".join(parts) or family)
+                    apart.append(f"horizon = {rounds}")
+                if title is not None:
+                    apart.insert(0, title)
+                elif len(several) > 1 or isinstance(settings["family"], list):
+                    apart.insert(0, family)
+                yield Problem(family, chosen, rounds, ", ".join(apart) or family)
 
 
 def parse_feedback(table: object) -> Iterator[tuple[dict[str, Any], list[str]]]:

@@ -53,7 +53,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Player:
-    """A policy, what it knows of the true parameter, and its other settings."""
+    """A policy and its settings, some of them taken from the bandit."""
 
     policy: str  # a name in POLICIES, or module:Class
     told: tuple[str, ...]  # the names of the settings that are taken from the bandit
@@ -74,9 +74,9 @@ class Player:
     def make(self, bandit: Bandit, horizon: int) -> Chooser:
         """The policy, ready to play the bandit."""
         truth = {**bandit.truth, "horizon": horizon}
-        unknown = [name for name in self.told if name not in truth]
-        if unknown:
-            raise ValueError(f"told must be one of {', '.join(truth)} here, got {unknown[0]!r}")
+        for name in self.told:
+            if name not in truth:
+                raise ValueError(f"told must be one of {', '.join(truth)} here, got {name!r}")
         told = {name: truth[name] for name in self.told}
         policy: Chooser = policy_called(self.policy)(bandit.dimension, **told, **self.settings)
         return policy
