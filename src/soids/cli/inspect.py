@@ -14,9 +14,9 @@ from soids.experiments.shipped import MANIFEST, played_experiment
 from soids.files import UNREADABLE, as_json, reason, write_whole
 from soids.output.diagnosis_remarks import on_beliefs, on_bounds
 from soids.output.diagnosis_tables import of_every_round, shown_rounds, tables
-from soids.output.table import as_console, as_csv
 from soids.output.figures import save
 from soids.output.figures.diagnosis import draw_diagnosis
+from soids.output.table import as_console, as_csv
 from soids.simulation.board import EVERY
 from soids.simulation.diagnosis import Agreement, Diagnosis, agreement, replayed
 from soids.simulation.experiment import Experiment
