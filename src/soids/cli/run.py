@@ -52,14 +52,10 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def set_data(context: click.Context, option: click.Parameter, folder: str | None) -> None:
-    """Take data from a folder until the command ends."""
-    context.with_resource(data_in(folder or ""))
-
-
 data_option = click.option(
     "--data", type=click.Path(exists=True, file_okay=False, resolve_path=True), envvar=PLACE,
-    expose_value=False, callback=set_data, metavar="DIR",
+    expose_value=False, metavar="DIR",
+    callback=lambda context, option, folder: context.with_resource(data_in(folder or "")),
     help=f"Take real data from this folder, if a family needs them.  [default: {PLACE}]",
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ The tables quick, feedback and figure may follow: docs/running.md and docs/conte
 import itertools
 import tomllib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from soids.simulation.trial import TELLABLE, Player, Problem, Trial, family_call
 from soids.simulation.user_policies import modules_in
 from soids.spelling import meant
 
+Way = tuple[dict[str, Any], list[str]]  # settings of feedback, and those that set it apart
 KEYS = ("title", "horizon", "seeds", "bandit", "policies", "feedback", "quick", "figure")
 
 
@@ -130,7 +131,9 @@ def parse_experiment(
     if quick:  # what it replaces must be right, too
         parse_experiment(table, name, full=full)
         table = {**table, **swift}
-    problems = tuple(all_problems(table))
+    ways = list(parse_feedback(table.get("feedback", {})))
+    problems = tuple(parse_problems(table["bandit"], table["horizon"], ways))
+    only_once([problem.title for problem in problems], "bandits", "title")
     entries = as_table(table["policies"], "policies")
     if not entries:
         raise ValueError("policies must name at least one policy")
@@ -153,18 +156,6 @@ def parse_experiment(
     in_time = tuple(tuple(p for p in players if p.entry not in late) for players in everyone)
     seeds = parse_seeds(table["seeds"])
     return Experiment(name, title, problems, in_time, seeds, figures, quick, full)
-
-
-def all_problems(table: Mapping[str, Any]) -> list[Problem]:
-    """Every bandit with every way in which rewards come back."""
-    ways = list(parse_feedback(table.get("feedback", {})))
-    problems = [
-        replace(problem, feedback=way, title=", ".join([problem.title, *apart]))
-        for problem in parse_problems(table["bandit"], table["horizon"])
-        for way, apart in ways
-    ]
-    only_once([problem.title for problem in problems], "bandits", "title")
-    return problems
 
 
 def all_players(entries: Mapping[str, Any], problem: Problem) -> list[Player]:
@@ -191,8 +182,8 @@ def parse_seeds(value: object) -> tuple[int, ...]:
     return seeds
 
 
-def parse_problems(blocks: object, horizon: object) -> Iterator[Problem]:
-    """The problems of all blocks of bandits, each with a title that sets it apart."""
+def parse_problems(blocks: object, horizon: object, ways: Iterable[Way]) -> Iterator[Problem]:
+    """Every bandit with every way of feedback, and with a title that sets it apart."""
     several = list(as_blocks(blocks, "bandit"))
     horizons = [as_count(one, "horizon") for one in as_choices(horizon)]
     for where, block in several:
@@ -215,11 +206,13 @@ def parse_problems(blocks: object, horizon: object) -> Iterator[Problem]:
                     apart.insert(0, title)
                 elif len(several) > 1 or isinstance(settings["family"], list):
                     apart.insert(0, family)
-                yield Problem(family, chosen, rounds, ", ".join(apart) or family)
+                for feedback, different in ways:
+                    full_title = ", ".join([*(apart or [family]), *different])
+                    yield Problem(family, chosen, rounds, full_title, feedback)
 
 
-def parse_feedback(table: object) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """The ways in which rewards come back, and what sets each apart from the others."""
+def parse_feedback(table: object) -> Iterator[Way]:
+    """The ways in which rewards come back."""
     settings = as_table(table, "feedback")
     only(settings, ("delay", "batch", "loss"), "feedback")
     with located("feedback"):

@@ -45,13 +45,9 @@ class Figure:
 
 
 def figures_of(
-    blocks: object,
-    title: str,
-    problems: Sequence[Problem],
-    everyone: Sequence[Sequence[Player]],
-    late: Collection[str],
-    quick: bool = False,
-) -> tuple[Figure, ...]:
+    blocks: object, title: str, problems: Sequence[Problem], everyone: Sequence[Sequence[Player]],
+    late: Collection[str], quick: bool = False,
+) -> tuple[Figure, ...]:  # fmt: skip
     """All figures, checked, but those that need the late entries, which are not played.
 
     With ``quick``, a setting to draw the regret against may have a single value.

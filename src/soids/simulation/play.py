@@ -35,14 +35,9 @@ class Trace(NamedTuple):
 
 
 def play(
-    bandit: Bandit,
-    policy: Chooser,
-    horizon: int,
-    seed: int,
-    on_round: Callable[[int, float], None] | None = None,
-    *,
-    feedback: Feedback = PROMPT,
-) -> Trace:
+    bandit: Bandit, policy: Chooser, horizon: int, seed: int,
+    on_round: Callable[[int, float], None] | None = None, *, feedback: Feedback = PROMPT,
+) -> Trace:  # fmt: skip
     """Let the policy act for the horizon; ``on_round`` gets each round and its regret.
 
     Actions, noise and delays of round t depend on the seed only, not on what the policy does, so

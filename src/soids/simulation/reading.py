@@ -97,11 +97,9 @@ def only_once(names: list[str], kind: str, what: str) -> None:
 
 
 def check_settings(
-    make: Callable[..., Any],
-    names: Collection[str],
-    passed: Collection[str],
+    make: Callable[..., Any], names: Collection[str], passed: Collection[str],
     remedy: Callable[[str], str] = lambda name: "",
-) -> None:
+) -> None:  # fmt: skip
     """Refuse settings that a class or function does not take, and the lack of one it needs."""
     parameters = inspect.signature(make).parameters
     takes = [name for name in parameters if name not in passed]

@@ -173,5 +173,4 @@ def policy_called(name: str) -> Callable[..., Any]:
         ) from None
     if not callable(found):
         raise ValueError(f"policy {name!r} must be a class with choose and observe")
-    make: Callable[..., Any] = found
-    return make
+    return found  # type: ignore[no-any-return]
