@@ -1,7 +1,6 @@
 """``soids replay``: what a policy would have earned, told from the log of another one."""
 
 import json
-import sys
 import time
 import tomllib
 from collections.abc import Callable, Sequence
@@ -14,9 +13,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 
+from soids.cli.errors import Unusable
 from soids.cli.replay_findings import as_plain, described, show, write_findings
-from soids.cli.run import reason
-from soids.cli.whereabouts import Unusable
+from soids.files import reason
 from soids.logs import FORMATS, Log, format_of, read_log
 from soids.logs.jsonlines import TORN
 from soids.offpolicy import NAMED, Candidate, Evaluation, Replayed, evaluate, learned
@@ -25,6 +24,7 @@ from soids.offpolicy.overlap import FLOOR
 from soids.policies import POLICIES
 from soids.simulation.reading import check_settings
 from soids.simulation.trial import policy_called
+from soids.simulation.user_policies import modules_in
 from soids.simulation.worker import undisturbed
 from soids.spelling import meant
 
@@ -116,7 +116,7 @@ def replay(
     soids replay decisions.jsonl --policy soids --policy linucb --set linucb.alpha=1
     soids replay decisions.jsonl --policy thompson --mode rejection
     """
-    sys.path.append(str(Path.cwd()))  # a policy that is not ours may lie here
+    click.get_current_context().with_resource(modules_in(""))  # policies of the user
     usual = ("logged", "uniform" if probabilities is None else "target")
     wish = Asked(asked.pop("policies") or usual, dict(map(as_setting, settings)), **asked)
     if settings and wish.mode == "fixed" and all(name in NAMED for name in wish.policies):
