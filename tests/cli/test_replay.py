@@ -172,7 +172,7 @@ def test_numbers_are_written(log, tmp_path):
         (("--set", "sparsity=1"), "--set is for policies that learn"),
         (("--policy", "best-constant", "--train", "1.5"), "train must lie strictly between"),
         (("--confidence", "95"), "confidence must lie strictly between"),
-        (("--features", "items"), "--features is for logs of obd and dsjson, this one is soids"),
+        (("--features", "items"), "features is for logs of obd and dsjson, this one is soids"),
         (("--mode", "rejection", "--policy", "logged"), "logged learns nothing"),
         (("--policy", "estc", "--set", "exploration=5"), "ESTC cannot learn from choices"),
         (("--format", "obd"), "must have its items beside it"),

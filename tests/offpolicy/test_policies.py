@@ -11,7 +11,7 @@ from soids import POLICIES, LinTS, Uniform
 from soids.information import Spread, greedy
 from soids.logs import OpenBanditLog, rewarded
 from soids.offpolicy import NAMED, Candidate, evaluate, learned, replay
-from soids.offpolicy.targets import Fixed, instructed
+from soids.offpolicy.targets import Fixed, trained
 from soids.policies.policy import Plan, Policy
 from soids.policies.uniform import UniformRule
 from some_logs import Listed, made_log
@@ -27,7 +27,7 @@ TEACHABLE = [
 
 def taught(name, log):
     """A policy that has learned from all rounds of a log."""
-    return instructed(rewarded(log), lambda d: members.make(name, None, d, noise=0.3))
+    return trained(rewarded(log), lambda d: members.make(name, None, d, noise=0.3))
 
 
 def counted_choices(monkeypatch):
@@ -125,7 +125,7 @@ def test_a_law_is_found_once_for_each_action_set(monkeypatch):
 @pytest.mark.parametrize("name", ["dr_lasso_bandit", "mcp_bandit"])
 def test_a_law_that_changes_with_the_round_is_that_of_the_next(name):
     log = made_log(300)
-    policy = instructed(rewarded(log), POLICIES[name])
+    policy = trained(rewarded(log), POLICIES[name])
     actions = log.entries[0].features
     menu, mind = policy.state.past.find(actions), policy.mind
     if name == "mcp_bandit":
@@ -146,7 +146,7 @@ def test_what_was_only_asked_for_does_not_count_as_played(monkeypatch):
         return 0.1
 
     log = made_log(60)
-    policy = instructed(rewarded(log), lambda d: POLICIES["soids"](d, rate=rate, noise=0.3))
+    policy = trained(rewarded(log), lambda d: POLICIES["soids"](d, rate=rate, noise=0.3))
     mixtures, mixture = [], policy.rule._mixture
 
     def kept(outlook):
@@ -169,7 +169,7 @@ def test_a_rule_of_ones_own_is_taught_and_asked_like_ours():
             return Plan(Spread(np.eye(len(menu.actions))[2]))
 
     log = made_log(60)
-    policy = instructed(rewarded(log), lambda d: Policy(AlwaysThird(d)))
+    policy = trained(rewarded(log), lambda d: Policy(AlwaysThird(d)))
     assert policy.evidence.rounds == 60
     assert Fixed(policy)(log.entries[0])[2] == 1.0
 
