@@ -123,15 +123,17 @@ def replay(
             write_whole(written[1], as_json(record, indent=1).encode())
     except ValueError as error:
         raise Unusable(str(error)) from None
-    except OSError as error:
-        raise click.ClickException(reason(error)) from None
-    except ImportError as error:
-        raise click.ClickException(str(error)) from None
+    except (OSError, ImportError) as error:
+        why = reason(error) if isinstance(error, OSError) else str(error)
+        raise click.ClickException(why) from None
     if is_json:
         click.echo(as_json(record))
     else:
-        console = page()
-        console.print(as_console(tables.replay_table(found, asked["confidence"])))
+        console, table = page(), tables.replay_table(found, asked["confidence"])
+        shown = as_console(table)
+        for column in shown.columns[table.labels : table.labels + 2]:
+            column.no_wrap = True  # an estimate and its interval
+        console.print(shown)
         for line in tables.replay_remarks(found):
             console.print(line, markup=False)
         for path in written:

@@ -7,18 +7,16 @@ from typing import Any
 
 from soids.logs.dsjson import DsjsonLog
 from soids.logs.frames import FrameLog
-from soids.logs.jsonlines import JsonLog, LogWriter, text_lines
+from soids.logs.jsonlines import JsonLog, text_lines
 from soids.logs.kept import KeptLog
 from soids.logs.obd import OpenBanditLog
 from soids.logs.parquet import ParquetLog, write_parquet
 from soids.logs.records import Entry, Log, LogError, rewarded
+from soids.logs.writer import LogWriter
 
 FORMATS: dict[str, Any] = {
-    "soids": JsonLog,
-    "parquet": ParquetLog,
-    "obd": OpenBanditLog,
-    "dsjson": DsjsonLog,
-}
+    "soids": JsonLog, "parquet": ParquetLog, "obd": OpenBanditLog, "dsjson": DsjsonLog,
+}  # fmt: skip
 
 __all__ = [
     "FORMATS", "DsjsonLog", "Entry", "FrameLog", "JsonLog", "KeptLog", "Log", "LogError",

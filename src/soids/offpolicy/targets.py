@@ -64,7 +64,8 @@ def best_constant(rounds: Rounds) -> Target:
         count = offered(entry)
         if best >= count:
             raise ValueError(f"action {best} was best before, {count} are on offer here")
-        return np.eye(1, count, best)[0]
+        masses: Floats = np.eye(1, count, best)[0]
+        return masses
 
     return always
 
