@@ -10,6 +10,7 @@ from benchmarks.harness import harness
 from benchmarks.langevin import langevin
 from benchmarks.large import large
 from benchmarks.limits.command import limits
+from benchmarks.replay import replay
 from benchmarks.samplers.command import samplers
 from benchmarks.speed import speed
 
@@ -22,7 +23,8 @@ def main() -> None:
 
 
 for command in (
-    budget, decisions, designs, growth, harness, langevin, large, limits, samplers, speed,
+    budget, decisions, designs, growth, harness, langevin, large, limits, replay,
+    samplers, speed,
 ):  # fmt: skip
     main.add_command(command)
 
