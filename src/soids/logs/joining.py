@@ -58,7 +58,7 @@ class Contents:
     def _actions(self, record: dict[str, Any], header: Header) -> Floats | int:
         """The actions of a record: the same object as before, if they are equal."""
         actions = records.find_actions(record, header)
-        if not isinstance(actions, np.ndarray) or not np.array_equal(actions, self.last):
+        if actions is not self.last and not np.array_equal(actions, self.last):
             self.last = actions
         return self.last
 

@@ -22,7 +22,7 @@ def replay_table(found: Found, confidence: float) -> Table:
     rows: list[Sequence[object]] = []
     for report in found.reports:
         if rows:
-            rows.append((None,) * 6)  # a blank line between policies
+            rows.append(())  # separates policies
         seen = report.overlap
         beside = report.label, f"{seen.effective:,.0f}", f"{seen.largest:.3g}"
         for estimate in report.estimates:
