@@ -8,12 +8,7 @@ import numpy as np
 
 from soids.arrays import Floats, as_count, as_floats
 from soids.logs.joining import Joiner, complete
-from soids.logs.records import (
-    Entry,
-    as_entry,
-    as_set,
-    wrong,
-)  # fmt: skip
+from soids.logs.records import Entry, as_entry, as_set, wrong
 
 
 class FrameLog:
@@ -91,13 +86,14 @@ class FrameLog:
     def _choices(
         self, chosen: str | None, actions: object
     ) -> tuple[list[Any] | None, Floats | int | None]:
-        values = None if chosen is None else self._column(chosen, of_numbers=False)
-        if actions is None:
-            if values is None:
+        """The index of the chosen action in each row, and the actions, or their number."""
+        if chosen is None:
+            if actions is None:
                 return None, None
-            return indexed(values, as_labels(values))
-        if values is None:
             raise ValueError("chosen must name a column when actions are given, got None")
+        values = self._column(chosen, of_numbers=False)
+        if actions is None:
+            return indexed(values, as_labels(values))
         if isinstance(actions, list | tuple) and all(isinstance(one, str) for one in actions):
             return indexed(values, list(actions))
         if isinstance(actions, int):

@@ -74,26 +74,25 @@ class Seen:
         self.hashes = np.array([-1])  # of all others, sorted; no hash is -1
         self.lines = np.array([0])
 
-    def add(self, name: str, line: int) -> tuple[int, int] | None:
-        """Add an id; returns the lines of a repeated one, once it is detected."""
+    def add(self, name: str, line: int) -> None:
+        """Add an id; a repeated one is refused now or later, at the latest by ``settle``."""
         key = hash(name)
         if key in self.fresh:
-            return self.fresh[key], line
+            raise records.RepeatedIdError(self.fresh[key], line)
         self.fresh[key] = line
-        return self.settle() if len(self.fresh) == BATCH else None
+        if len(self.fresh) == BATCH:
+            self.settle()
 
-    def settle(self) -> tuple[int, int] | None:
+    def settle(self) -> None:
         """Look up the latest ids among all before them."""
         hashes, lines = np.array(sorted(self.fresh.items()), np.int64).reshape(-1, 2).T
         again, places = self._find(hashes)
         if again.any():
-            pairs = zip(lines[again].tolist(), self.lines[places[again]].tolist(), strict=True)
-            line, first = min(pairs)
-            return first, line
+            line, first = min(zip(lines[again], self.lines[places[again]], strict=True))
+            raise records.RepeatedIdError(int(first), int(line))
         self.hashes = np.insert(self.hashes, places, hashes)
         self.lines = np.insert(self.lines, places, lines)
         self.fresh = {}
-        return None
 
     def knows(self, name: str) -> bool:
         key = hash(name)
@@ -115,7 +114,7 @@ class Joiner:
 
     def decide(self, entry: Entry) -> Entry | None:
         """Add a decision; returns it if it has its reward."""
-        refuse(self.seen.add(entry.id, entry.line))
+        self.seen.add(entry.id, entry.line)
         self.decisions += 1
         if entry.reward is not None:
             return entry
@@ -140,10 +139,5 @@ class Joiner:
         """The decisions without a reward, after the last line."""
         if not self.decisions:
             raise ValueError("the log must hold a decision, it is empty")
-        refuse(self.seen.settle())
+        self.seen.settle()
         return list(self.waiting.values())
-
-
-def refuse(twice: tuple[int, int] | None) -> None:
-    if twice is not None:
-        raise records.RepeatedIdError(*twice)

@@ -125,8 +125,8 @@ def encoded(values: list[str]) -> Floats:  # (K, 1), or (K, number of codes)
     try:
         return np.array(values, dtype=np.float64)[:, None]
     except ValueError:
-        codes = sorted(set(values))
-        return np.array([[float(value == code) for code in codes] for value in values])
+        codes = np.array(sorted(set(values)))
+        return (np.array(values)[:, None] == codes).astype(np.float64)
 
 
 def read_items(path: Path) -> Floats:  # (K, d)

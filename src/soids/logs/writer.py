@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from soids.arrays import as_number
 from soids.logs import records
-from soids.logs.joining import Contents, Joiner, refuse
+from soids.logs.joining import Contents, Joiner
 from soids.logs.jsonlines import GZIP, json_lines
 from soids.logs.records import Entry, Header
 
@@ -193,5 +193,5 @@ def continued(path: Path, header: Header | None) -> tuple[Header, Joiner]:
                 "or begin a new file"
             )
     with records.located(path.name, "line", 0):
-        refuse(contents.joiner.seen.settle())
+        contents.joiner.seen.settle()
     return contents.header or records.make_header({}, None), contents.joiner
