@@ -15,13 +15,13 @@ from rich.progress import Progress, TaskID
 from soids.cli.page import page
 from soids.cli.run import reason
 from soids.cli.whereabouts import Unusable
-from soids.files import as_json, write_whole
+from soids.files import as_json
 from soids.logs import FORMATS, read_log
 from soids.logs.jsonlines import TORN
 from soids.offpolicy.named import MODES, evaluate_named
 from soids.offpolicy.overlap import FLOOR
 from soids.output import replay_tables as tables
-from soids.output.table import as_console, as_csv
+from soids.output.table import as_console
 from soids.simulation.reading import check_settings
 from soids.simulation.trial import policy_called
 from soids.simulation.worker import undisturbed
@@ -105,27 +105,21 @@ def replay(
     soids replay decisions.jsonl --policy thompson --mode rejection
     """
     names = policies or ("logged", "uniform" if probabilities is None else "target")
-    reading = {
-        "features": features, "target": probabilities, "torn": None if torn == TORN[0] else torn,
-    }  # fmt: skip
+    special = None if torn == TORN[0] else torn
     try:
-        source = read_log(log, form=form, **reading)
+        source = read_log(log, form=form, features=features, target=probabilities, torn=special)
         with undisturbed(), progress() as on_round:
             found = evaluate_named(
                 source, names, constructor, settings=dict(map(as_setting, settings)),
                 on_round=on_round, **asked,
             )  # fmt: skip
-        record, written = tables.replay_record(found), []
-        if out is not None:
-            out.mkdir(parents=True, exist_ok=True)
-            written = [out / "replay.csv", out / "replay.json"]
-            write_whole(written[0], as_csv(tables.estimates_table(found)).encode())
-            write_whole(written[1], as_json(record, indent=1).encode())
+        written = [] if out is None else tables.write_replay(out, found)
     except ValueError as error:
         raise Unusable(str(error)) from None
     except (OSError, ImportError) as error:
         why = reason(error) if isinstance(error, OSError) else str(error)
         raise click.ClickException(why) from None
+    record = tables.replay_record(found)
     if is_json:
         click.echo(as_json(record))
     else:

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from soids.arrays import Floats
 from soids.logs.records import Entry, Log
 
-MOST = 256e6  # bytes of entries in memory
+MOST = 256_000_000  # bytes of entries in memory
 ENTRY = 500  # bytes of an entry without its arrays
 
 
@@ -22,20 +21,17 @@ class KeptLog:
         if self.entries is not None:
             yield from self.entries
             return
-        entries, size = list[Entry](), 0.0
-        last: Floats | int | None = None
+        entries, size, last = list[Entry](), 0, None
         for entry in self.log:
             if size <= MOST:
-                size += ENTRY + nbytes(entry.probabilities) + nbytes(entry.target)
-                size += 0 if entry.actions is last else nbytes(entry.actions)
+                arrays = entry.probabilities, entry.target, entry.actions
+                size += ENTRY + sum(
+                    one.nbytes for one in arrays if isinstance(one, np.ndarray) and one is not last
+                )
                 last = entry.actions
                 entries.append(entry)
-            elif entries:
+            else:
                 entries.clear()
             yield entry
         if size <= MOST:
             self.entries = entries
-
-
-def nbytes(value: object) -> int:
-    return value.nbytes if isinstance(value, np.ndarray) else 0

@@ -108,17 +108,18 @@ def evaluate(
         for one in candidates
     ]
     model = fit_model(rounds("fitting the model", trained, total))
-    all_terms = [Terms() for _ in targets]
+    all_terms = [array("d") for _ in targets]
     rewards, lines = array("d"), array("q")
     for place, (entry, reward) in enumerate(rounds("evaluating", trained, total)):
         predicted = None if isinstance(model, str) else model.predict(place, entry.features)
         rewards.append(reward)
         lines.append(entry.line)
         for target, terms in zip(targets, all_terms, strict=True):
-            terms.note(entry, masses_of(target, entry, log), predicted)
+            terms.extend(terms_of(entry, masses_of(target, entry, log), predicted))
     seen, reports = np.frombuffer(rewards), []
     for one, terms in zip(candidates, all_terms, strict=True):
-        report = terms.report(one.label, seen, model, confidence, floor)
+        rows = np.frombuffer(terms).reshape(-1, 4).T.copy()
+        report = report_on(one.label, rows, seen, model, confidence, floor)
         where = f", {log.unit} {lines[report.overlap.largest_at]}"
         remarks = [remark + where for remark in report.overlap.remarks()]
         reports.append(report._replace(remarks=(*remarks, *report.remarks)))
@@ -153,47 +154,43 @@ def masses_of(target: Target, entry: Entry, log: Log) -> Floats | float:
         return masses
 
 
-class Terms:
-    """The terms of the estimators for one target, round by round."""
+def terms_of(
+    entry: Entry, masses: Floats | float, predicted: Floats | None
+) -> tuple[float, float, float, float]:
+    """What the estimators need of a round and a target; NaN where it is unknown.
 
-    def __init__(self) -> None:
-        self.weights, self.predicted, self.expected = array("d"), array("d"), array("d")
-        self.unseen = array("d")  # NaN where the log does not have probabilities of zero
-        self.is_whole = True  # whether all probabilities are known in every round
+    These are the weight of the round, the target's mass on actions that the log never tries, and
+    the model's rewards of the chosen action and under the target.
+    """
+    whole = masses if isinstance(masses, np.ndarray) else None
+    chosen = float(masses if whole is None else whole[entry.chosen])
+    unseen = modelled = expected = math.nan
+    if whole is not None and predicted is not None:
+        modelled, expected = float(predicted[entry.chosen]), float(whole @ predicted)
+    if whole is not None and entry.probabilities is not None:
+        unseen = float(whole[entry.probabilities == 0.0].sum())
+    elif entry.propensity >= 1.0 - ROUNDING:  # all other actions have probability zero
+        unseen = 1.0 - chosen
+    return chosen / entry.propensity, unseen, modelled, expected
 
-    def note(self, entry: Entry, masses: Floats | float, predicted: Floats | None) -> None:
-        """Add a round."""
-        whole = masses if isinstance(masses, np.ndarray) else None
-        chosen = float(masses if whole is None else whole[entry.chosen])
-        self.weights.append(chosen / entry.propensity)
-        if whole is not None and entry.probabilities is not None:
-            self.unseen.append(float(whole[entry.probabilities == 0.0].sum()))
-        elif entry.propensity >= 1.0 - ROUNDING:  # all other actions have probability zero
-            self.unseen.append(1.0 - chosen)
-        else:
-            self.unseen.append(math.nan)
-        self.is_whole = self.is_whole and whole is not None
-        if whole is not None and predicted is not None:
-            self.predicted.append(float(predicted[entry.chosen]))
-            self.expected.append(float(whole @ predicted))
 
-    def report(
-        self, label: str, rewards: Floats, model: RewardModel | str, confidence: float, floor: float
-    ) -> Report:
-        """The estimates of the target's mean reward."""
-        weights, unseen = np.frombuffer(self.weights), np.frombuffer(self.unseen)
-        is_known = not np.isnan(unseen).any() or np.nansum(unseen) > 0.0
-        seen = overlap(weights, np.nan_to_num(unseen) if is_known else None)
-        doubts = seen.doubts(floor)
-        estimates = [ips(weights, rewards, confidence), snips(weights, rewards, confidence)]
-        remarks = []
-        if isinstance(model, str) or not self.is_whole:
-            why = model if isinstance(model, str) else "only what was chosen has a probability"
-            remarks.append(f"no DM and DR: {why}")
-        else:
-            predicted, expected = np.frombuffer(self.predicted), np.frombuffer(self.expected)
-            robust = doubly_robust(weights, rewards, predicted, expected, confidence)
-            estimates += [direct(expected), robust]
-        if doubts:
-            estimates = [one.without_interval("; ".join(doubts)) for one in estimates]
-        return Report(label, tuple(estimates), seen, tuple(doubts), tuple(remarks))
+def report_on(
+    label: str, terms: Floats, rewards: Floats, model: RewardModel | str, confidence: float,
+    floor: float,
+) -> Report:  # fmt: skip
+    """The estimates of a target's mean reward from its terms (4, n)."""
+    weights, unseen, predicted, expected = terms
+    is_known = not np.isnan(unseen).any() or np.nansum(unseen) > 0.0
+    seen = overlap(weights, np.nan_to_num(unseen) if is_known else None)
+    doubts, remarks = seen.doubts(floor), list[str]()
+    estimates = [ips(weights, rewards, confidence), snips(weights, rewards, confidence)]
+    if isinstance(model, str):
+        remarks.append(f"no DM and DR: {model}")
+    elif np.isnan(expected).any():
+        remarks.append("no DM and DR: only what was chosen has a probability")
+    else:
+        robust = doubly_robust(weights, rewards, predicted, expected, confidence)
+        estimates += [direct(expected), robust]
+    if doubts:
+        estimates = [one.without_interval("; ".join(doubts)) for one in estimates]
+    return Report(label, tuple(estimates), seen, tuple(doubts), tuple(remarks))

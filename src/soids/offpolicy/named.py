@@ -28,8 +28,7 @@ def evaluate_named(
     ``settings`` is the name of a setting of all, or ``policy.name`` for that of one.
     """
     check_names(names, settings, mode)
-    streams = np.random.SeedSequence(seed).spawn(len(names))
-    randoms = list(map(np.random.default_rng, streams))
+    rngs = [np.random.default_rng(one) for one in np.random.SeedSequence(seed).spawn(len(names))]
     shared: dict[str, Any] = {"confidence": confidence, "floor": floor, "on_round": on_round}
 
     def maker(name: str) -> Callable[[int], Any]:
@@ -46,13 +45,11 @@ def evaluate_named(
 
     if mode == "rejection":
         makers, log = [maker(name) for name in names], KeptLog(log)
-        return [
-            replay(log, name, make, rng, **shared)
-            for name, make, rng in zip(names, makers, randoms, strict=True)
-        ]
+        asked = zip(names, makers, rngs, strict=True)
+        return [replay(log, name, make, rng, **shared) for name, make, rng in asked]
     candidates = [
         NAMED[name] if name in NAMED else learned(name, maker(name), rng)
-        for name, rng in zip(names, randoms, strict=True)
+        for name, rng in zip(names, rngs, strict=True)
     ]
     return evaluate(log, candidates, train=train, **shared)
 

@@ -1,10 +1,12 @@
 """Tables, remarks and JSON of what a replayed log says of policies."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from soids.files import as_json, write_whole
 from soids.offpolicy import Estimate, Evaluation, Replayed
-from soids.output.table import Table
+from soids.output.table import Table, as_csv
 
 Found = Evaluation | Sequence[Replayed]  # of policies that are fixed, or that go on learning
 
@@ -85,3 +87,12 @@ def replay_record(found: Found) -> dict[str, Any]:
         for report in found.reports
     ]
     return record
+
+
+def write_replay(folder: Path, found: Found) -> list[Path]:
+    """Write all numbers as JSON and the estimates as CSV; returns the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / "replay.csv", folder / "replay.json"]
+    write_whole(paths[0], as_csv(estimates_table(found)).encode())
+    write_whole(paths[1], as_json(replay_record(found), indent=1).encode())
+    return paths
