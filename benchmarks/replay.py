@@ -55,7 +55,7 @@ finally:
 class Times(NamedTuple):
     """The cost of a replay, in seconds of CPU time."""
 
-    count: int  # of laws
+    number: int  # of laws
     laws: float
     whole: float
 
@@ -113,7 +113,7 @@ def replay(rounds: int, policies: tuple[str, ...], beside: Path | None) -> None:
             write_log(path, kind, rounds)
             for policy in policies:
                 own = times(path, policy, HERE)
-                cells = [kind, policy, f"{own.count:,}", f"{own.laws:.4f}", f"{own.whole:.1f}"]
+                cells = [kind, policy, f"{own.number:,}", f"{own.laws:.4f}", f"{own.whole:.1f}"]
                 if beside is not None:
                     other = times(path, policy, beside)
                     cells += [f"{other.laws:.4f}", f"{other.laws / max(own.laws, 1e-9):.1f}"]

@@ -35,7 +35,7 @@ def test_a_replay_is_timed_in_a_process_of_its_own(tmp_path):
         replay.write_log(path, kind, 20)
         found = replay.times(path, "linucb", replay.HERE)
         assert 0.0 < found.laws < found.whole
-        counts.append(found.count)
+        counts.append(found.number)
     assert counts == [1, 1, 10]
 
 

@@ -126,7 +126,8 @@ def encoded(values: list[str]) -> Floats:  # (K, 1), or (K, number of codes)
         return np.array(values, dtype=np.float64)[:, None]
     except ValueError:
         codes = np.array(sorted(set(values)))
-        return (np.array(values)[:, None] == codes).astype(np.float64)
+        indicators: Floats = (np.array(values)[:, None] == codes).astype(np.float64)
+        return indicators
 
 
 def read_items(path: Path) -> Floats:  # (K, d)
