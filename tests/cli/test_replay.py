@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -114,6 +115,20 @@ def test_a_learning_policy_is_replayed_by_rejection(log):
     shown = ask(log, "--mode", "rejection", "--policy", "lints")
     assert "rounds accepted" in shown.stdout
     assert "unchecked" not in shown.stdout
+
+
+def test_a_policy_of_the_user_is_found_in_the_working_directory(log, tmp_path, monkeypatch):
+    (tmp_path / "always_second.py").write_text(
+        "class Second:\n"
+        "    def __init__(self, dimension): pass\n"
+        "    def choose(self, actions, rng): return 1\n"
+        "    def observe(self, decision, reward): pass\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    path = sys.path.copy()
+    (found,) = answer(log, "--policy", "always_second:Second", "--mode", "rejection")["policies"]
+    assert found["estimate"]["value"] == pytest.approx(1.0, abs=0.05)
+    assert sys.path == path
 
 
 def test_rejection_says_so_where_the_log_cannot_tell_what_was_never_tried(tmp_path):

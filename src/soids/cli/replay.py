@@ -12,10 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, TaskID
 
+from soids.cli.errors import Unusable
 from soids.cli.page import page
-from soids.cli.run import reason
-from soids.cli.whereabouts import Unusable
-from soids.files import as_json
+from soids.files import as_json, reason
 from soids.logs import FORMATS, read_log
 from soids.logs.jsonlines import TORN
 from soids.offpolicy.named import MODES, evaluate_named
@@ -24,6 +23,7 @@ from soids.output import replay_tables as tables
 from soids.output.table import as_console
 from soids.simulation.reading import check_settings
 from soids.simulation.trial import policy_called
+from soids.simulation.user_policies import modules_in
 from soids.simulation.worker import undisturbed
 
 UNRELIABLE = 3  # exit code if the log has too little information on some policy
@@ -108,7 +108,7 @@ def replay(
     special = None if torn == TORN[0] else torn
     try:
         source = read_log(log, form=form, features=features, target=probabilities, torn=special)
-        with undisturbed(), progress() as on_round:
+        with modules_in(""), undisturbed(), progress() as on_round:  # modules of the user
             found = evaluate_named(
                 source, names, constructor, settings=dict(map(as_setting, settings)),
                 on_round=on_round, **asked,

@@ -1,29 +1,22 @@
 """How policies look: the same colour and dash in every figure and report."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-# Of Okabe and Ito (2008), which people of every colour vision can tell apart; their yellow is too
-# pale for a line, and their second blue would pass for a lighter first.
+# From Okabe and Ito (2008), for people of every colour vision; their yellow is too pale for a line,
+# and their second blue would pass for a lighter first.
 HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#4d4d4d", "#8c564b")
-MORE = ("#999933", "#882255")  # olive and wine, of Tol (2021), for figures with many families
-# What the paper and we compare most often; everything else takes the hues that these leave free.
-FIXED = {
-    "soids": HUES[0],
-    "otcs": HUES[1],
-    "estc": HUES[2],
-    "linucb": HUES[3],
-    "fgts": HUES[4],
-    "thompson": HUES[5],
-    "sparse": HUES[6],
-    "lints": MORE[0],
-}
-SAME = {"sparseids": "sparse"}  # first words that mean the same policies
+MORE = ("#999933", "#882255")  # olive and wine, from Tol (2021), for figures with many families
+# The policies that are compared most often; all others take the hues that these leave free.
+FAMILIES = ("soids", "otcs", "estc", "linucb", "fgts", "thompson", "sparse", "lints")
+FIXED = dict(zip(FAMILIES, HUES + MORE, strict=False))
+SAME = {"sparseids": "sparse"}  # first words of labels that mean the same policy
+WIDE, THIN = 2.2, 1.5  # the first policy of the file is the one to look at
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 1.5), (1.5, 1.2), (7, 1.5, 1.5, 1.5), (3, 1))
 
 
 class Look(NamedTuple):
-    """How a policy is drawn, everywhere."""
+    """The line of a policy, in every figure."""
 
     colour: str
     dash: tuple[float, ...]  # on, off, ... in widths of the line; empty for a full one
@@ -32,8 +25,8 @@ class Look(NamedTuple):
 def looks(policies: Iterable[str], among: Iterable[str] = ()) -> dict[str, Look]:
     """A colour and a dash for each label; labels that begin with the same word share a hue.
 
-    Well-known families have the same hue in every figure. The others take what is left, and with
-    the labels of all figures in ``among`` they do so alike in each of them.
+    Well-known families have the same hue in every figure. The others take the hues that are left;
+    with the labels of all figures in ``among`` they take the same ones in each figure.
 
     >>> found = looks(["SOIDS", "LinUCB, radius 1", "SOIDS, nothing known"])
     >>> found["SOIDS"]
@@ -52,8 +45,17 @@ def looks(policies: Iterable[str], among: Iterable[str] = ()) -> dict[str, Look]
     return {policy: found[policy] for policy in policies}
 
 
+def stroke(known: dict[str, Look], policy: str) -> dict[str, Any]:
+    """How Matplotlib draws the line of a policy; the first of them is wider and lies on top."""
+    depth, look = list(known).index(policy), known[policy]
+    return {
+        "color": look.colour, "dashes": look.dash or (None, None),
+        "lw": WIDE if depth == 0 else THIN, "zorder": 3.0 - 0.01 * depth,
+    }  # fmt: skip
+
+
 def hues_of(families: Iterable[str]) -> dict[str, tuple[str, int]]:
-    """The hue of each family, and how many families had the hue before it."""
+    """The hue of each family, and the number of families that have the hue before it."""
     families = list(families)
     taken = [FIXED[family] for family in families if family in FIXED]
     hues = HUES + MORE

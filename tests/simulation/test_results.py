@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from soids.simulation.experiment import parse_experiment
-from soids.simulation.panels import POINTS, gather, parts_of, versions_of
 from soids.simulation.play import Trace
+from soids.simulation.results import POINTS, gather, parts_of, versions_of
 from soids.simulation.store import Outcome, Store
 
 HORIZON = 2500

@@ -8,8 +8,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from soids import report
-from soids.report import render, write_report
+from soids.output import report
+from soids.output.report import render
+from soids.simulation.statistics import Difference
 from some_panels import NASTY, odd_panels, part, random_panels, runs, stepped_panels
 
 pytest.importorskip("plotly")
@@ -82,7 +83,7 @@ def test_the_note_on_what_was_played_is_at_the_top():
     noted = part(random_panels())._replace(note="T = 7, 2 seeds (--quick)")
     words = Page(render([noted], "Some title", SETTINGS, VERSIONS)).text
     assert words.index("Some title") < words.index("T = 7, 2 seeds (--quick)")
-    assert words.index("T = 7, 2 seeds (--quick)") < words.index("Regret is what")
+    assert words.index("T = 7, 2 seeds (--quick)") < words.index("Regret is the expected")
     assert "--quick" not in Page(rendered(random_panels())).text
 
 
@@ -164,7 +165,7 @@ def test_differences_are_marked_only_where_zero_is_excluded():
 
 def test_an_end_of_an_interval_that_excludes_zero_does_not_look_like_zero():
     found = report.difference_cell(
-        report.Difference("p", "A", "B", 10, 31.0, 0.3, 61.0, 1, 0, "more regret")
+        Difference("p", "A", "B", 10, 31.0, 0.3, 61.0, 1, 0, "more regret")
     )
     assert found.main == "▲ +31.0 [+0.3, +61.0]"
 
@@ -223,14 +224,3 @@ def test_without_its_libraries_the_remedy_is_said(missing, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ImportError, match=r"pip install \"soids\[plot\]\""):
         rendered(random_panels())
-
-
-def test_the_page_is_written_whole_or_not_at_all(tmp_path):
-    path = tmp_path / "report.html"
-    write_report([part(random_panels())], "t", SETTINGS, VERSIONS, path)
-    assert path.read_text(encoding="utf-8") == rendered(random_panels())
-    with pytest.raises(FileNotFoundError, match="folder that exists"):
-        write_report(
-            [part(random_panels())], "t", SETTINGS, VERSIONS, tmp_path / "no" / "report.html"
-        )
-    assert [found.name for found in tmp_path.iterdir()] == ["report.html"]

@@ -3,7 +3,7 @@
 import io
 import os
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from soids.files import write_whole
-from soids.plots.looks import Look
-from soids.simulation.comparison import ranked
-from soids.simulation.panels import Panel
+from soids.output.figures.looks import Look
+from soids.simulation.results import Panel, Part
+from soids.simulation.statistics import order_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,54 +23,33 @@ REMEDY = 'figures and reports need more packages: pip install "soids[plot]"'
 INK = "#222222"
 LEGEND = 2.3  # inches
 CAPTION_LETTERS = 17.0  # an inch
-WIDE, THIN = 2.2, 1.5  # the first policy of the file is the one to look at
 TINY = 1e-12  # in place of zero on a logarithmic scale
 
 STYLE: dict[str, Any] = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": "#999999",
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "axes.labelcolor": INK,
-    "axes.labelsize": 9.0,
-    "axes.linewidth": 0.7,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 10.0,
-    "font.size": 9.0,
-    "grid.color": "#ececec",
-    "grid.linewidth": 0.7,
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "legend.handlelength": 3.2,
-    "pdf.fonttype": 42,  # TrueType: text stays text
-    "text.color": INK,
-    "text.parse_math": False,  # a dollar in a label is a dollar
-    "xtick.color": "#999999",
-    "xtick.labelcolor": INK,
-    "xtick.labelsize": 8.5,
-    "ytick.color": "#999999",
-    "ytick.labelcolor": INK,
-    "ytick.labelsize": 8.5,
-}
+    "text.color": INK, "text.parse_math": False,  # a dollar in a label is a dollar
+    "font.size": 9.0, "pdf.fonttype": 42,  # TrueType: text stays text
+    "axes.axisbelow": True, "axes.edgecolor": "#999999", "axes.labelcolor": INK,
+    "axes.labelsize": 9.0, "axes.linewidth": 0.7, "axes.titlelocation": "left",
+    "axes.titlesize": 10.0, "axes.spines.right": False, "axes.spines.top": False,
+    "axes.grid": True, "axes.grid.axis": "y", "grid.color": "#ececec", "grid.linewidth": 0.7,
+    "xtick.color": "#999999", "xtick.labelcolor": INK, "xtick.labelsize": 8.5,
+    "ytick.color": "#999999", "ytick.labelcolor": INK, "ytick.labelsize": 8.5,
+    "legend.frameon": False, "legend.fontsize": 8.5, "legend.handlelength": 3.2,
+}  # fmt: skip
 
 
 @contextmanager
 def styled() -> Iterator[None]:
     """Our style on top of Matplotlib's own, whatever the user's is."""
     try:
-        import matplotlib
+        from matplotlib import style
     except ImportError as error:
         raise ImportError(f"{REMEDY} ({error})") from None
-    plain = matplotlib.rcParamsDefault.items()
-    style: dict[Any, Any] = {key: value for key, value in plain if not key.startswith("backend")}
-    style.update(STYLE)
-    with matplotlib.rc_context(style):
+    with style.context(["default", STYLE]):
         yield
 
 
-def canvas(columns: int, rows: int, policies: int, height: float = 2.4) -> "tuple[Figure, Any]":
+def axes_grid(columns: int, rows: int, policies: int, height: float = 2.4) -> "tuple[Figure, Any]":
     """A figure with its grid of axes (rows, columns), and room for a legend on the right."""
     from matplotlib.figure import Figure
 
@@ -80,44 +59,22 @@ def canvas(columns: int, rows: int, policies: int, height: float = 2.4) -> "tupl
 
 
 def played(panels: list[Panel]) -> list[Panel]:
-    """The panels in which something was played."""
-    found = [panel for panel in panels if any(len(runs.seeds) for runs in panel.runs.values())]
+    """The panels with a finished trial."""
+    found = [panel for panel in panels if panel.played]
     if not found:
         raise ValueError("panels must hold at least one trial: there is nothing to draw yet")
     return found
 
 
 def seeds_in_words(panels: list[Panel]) -> str:
-    """How many seeds there are.
-
-    >>> from soids.simulation.panels import Runs
-    >>> runs = Runs(np.arange(10), np.array([1]), np.zeros((10, 1)), np.zeros(10))
-    >>> seeds_in_words([Panel("", {}, {"SOIDS": runs})])
-    '10 seeds'
-    """
-    counts = {len(r.seeds) for panel in panels for r in panel.runs.values() if len(r.seeds)}
+    """The number of seeds of each policy on each problem, such as "10 seeds" or "8 to 10 seeds"."""
+    counts = {len(runs.seeds) for panel in panels for runs in panel.played.values()}
     span = f"{min(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
     return f"{span} seed{'' if span == '1' else 's'}"
 
 
-def legend_order(panels: list[Panel], listed: Sequence[str]) -> tuple[list[str], str]:
-    """The policies from top to bottom, and what a legend says of that order."""
-    found = ranked(panels)
-    if listed:
-        return [policy for policy in listed if policy in found], ""
-    return found[::-1], "most regret on top"
-
-
-def spread_in_words(shown: str, panels: list[Panel]) -> str:
-    """What lines and bands are, or that there is nothing but one seed to see."""
-    seeds = seeds_in_words(panels)
-    return (
-        f"{shown} over {seeds}." if seeds != "1 seed" else "Only one seed: no standard deviation."
-    )
-
-
 def number_ticks(axes: "Axes") -> None:
-    """Ticks as people write numbers; on a short logarithmic axis 2 and 5 are ticks, too."""
+    """Ticks with commas between thousands; a short logarithmic axis has ticks at 2 and 5, too."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     if axes.get_xscale() == "linear":
@@ -132,12 +89,11 @@ def number_ticks(axes: "Axes") -> None:
 
 
 def align_logs(grid: "Iterable[Axes]") -> None:
-    """One logarithmic scale for all; and no frame where there is nothing to see."""
+    """Give all logarithmic axes the same limits, and hide axes without data."""
     grid = list(grid)
-    shown = [axes for axes in grid if axes.has_data()]
     for axes in grid:
-        axes.set_visible(axes in shown)
-    logs = [axes for axes in shown if axes.get_yscale() == "log"]
+        axes.set_visible(axes.has_data())
+    logs = [axes for axes in grid if axes.get_visible() and axes.get_yscale() == "log"]
     if logs:
         limits = np.array([axes.get_ylim() for axes in logs])
         for axes in logs:
@@ -145,43 +101,53 @@ def align_logs(grid: "Iterable[Axes]") -> None:
             number_ticks(axes)
 
 
+def finish(
+    figure: "Figure", part: Part, note: str, known: dict[str, Look],
+    more: Iterable[tuple[str, Look]] = (),
+) -> None:  # fmt: skip
+    """Write the title, note and caption of a part around its axes, and its legend."""
+    note = f"{part.note}. {note}" if part.note else note
+    head(figure, part.figure.title, note, part.figure.caption)
+    listed = bool(part.figure.policies)
+    order = order_of(part) if listed else order_of(part)[::-1]
+    entries = [*((policy, known[policy]) for policy in order), *more]
+    legend(figure, entries, "" if listed else "most regret on top")
+
+
 def head(figure: "Figure", title: str, note: str, caption: str = "") -> None:
-    """What the figure is, and what its lines are, above all axes; a caption below them."""
+    """Write a title and a note above all axes, and a caption below them."""
     width, height = figure.get_size_inches()
     foot = textwrap.wrap(caption, int(width * CAPTION_LETTERS))
     bottom = 0.25 + 0.15 * len(foot) if foot else 0.0  # inches
     height += bottom
     figure.set_size_inches(width, height)
-    below = 0.1
+    left, below = 0.1 / width, 0.1
     for text, points, weight in ((title, 12.0, "bold"), (note, 9.0, "normal")):
         for line in textwrap.wrap(text, int(width * 130.0 / points)):
-            figure.text(
-                0.1 / width, 1.0 - below / height, line, size=points, weight=weight, va="top"
-            )
+            figure.text(left, 1.0 - below / height, line, size=points, weight=weight, va="top")
             below += points / 50.0
     for place, line in enumerate(foot):
-        figure.text(0.1 / width, (bottom - 0.1 - 0.15 * place) / height, line, size=8.0, va="top")
+        figure.text(left, (bottom - 0.1 - 0.15 * place) / height, line, size=8.0, va="top")
     engine: Any = figure.get_layout_engine()
     engine.set(rect=(0.0, bottom / height, 1.0, 1.0 - (below + bottom) / height))
 
 
 def legend(figure: "Figure", entries: list[tuple[str, Look]], note: str) -> None:
-    """Lines and labels on the right, and how they are sorted."""
+    """Lines and labels on the right, under a note on their order."""
     from matplotlib.lines import Line2D
 
     handles = [
         Line2D([], [], color=look.colour, dashes=look.dash or (None, None), lw=2.0)
         for _, look in entries
     ]
-    labels = [wrapped(label) for label, _ in entries]
     figure.legend(
-        handles, labels, loc="outside right center", title=note, title_fontsize=8,
-        alignment="left",
+        handles, [wrapped(label) for label, _ in entries], loc="outside right center",
+        title=note, title_fontsize=8, alignment="left",
     )  # fmt: skip
 
 
 def wrapped(label: str) -> str:
-    """A label in lines, none of which begins or ends with an equals sign.
+    """A label in lines that neither begin nor end with an equals sign.
 
     >>> wrapped("SOIDS, spike_slab(spread = 0.25)")
     'SOIDS,\\nspike_slab(spread = 0.25)'
@@ -190,7 +156,7 @@ def wrapped(label: str) -> str:
 
 
 def save(figure: "Figure", stem: str | os.PathLike[str]) -> list[Path]:
-    """Write ``stem.png`` and ``stem.pdf``, each whole or not at all, and say where they are."""
+    """Write ``stem.png`` and ``stem.pdf``, each whole or not at all, and return their paths."""
     written = []
     with styled():
         for ending, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):

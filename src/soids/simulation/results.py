@@ -1,6 +1,5 @@
-"""Results side by side: what every policy did on one problem, seed by seed."""
+"""Results side by side: the regret of every policy on one problem, seed by seed."""
 
-import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,15 +12,15 @@ from soids.simulation.reading import short
 from soids.simulation.store import Store
 from soids.simulation.trial import Player, Trial
 
-POINTS = 1000  # of a curve, at most
+POINTS = 1000  # maximum number of rounds at which a curve is kept
 
 
 class Runs(NamedTuple):
-    """One policy on one problem, one row a seed."""
+    """The trials of one policy on one problem, one row a seed."""
 
     seeds: Ints  # (N,)
     rounds: Ints  # (P,)  counted from 1, the last is the horizon
-    regret: Floats  # (N, P)  cumulated until these rounds
+    regret: Floats  # (N, P)  cumulative, after these rounds
     seconds: Floats  # (N,)  to choose and learn, over all rounds
     versions: frozenset[tuple[tuple[str, str], ...]] = frozenset()  # of the libraries that played
 
@@ -33,12 +32,17 @@ class Runs(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """All policies on one problem; those with a seed in common had the same luck in it."""
+    """All policies on one problem; with the same seed they face the same noise."""
 
     title: str  # what sets this problem apart from the others, such as "dimension = 20"
     problem: dict[str, Any]  # family, its settings, horizon, feedback
     runs: dict[str, Runs]  # by the label of the policy
-    level: frozenset[str] = frozenset()  # policies that the setting of its title does not concern
+    level: frozenset[str] = frozenset()  # policies that do not have the setting of the title
+
+    @property
+    def played(self) -> dict[str, Runs]:
+        """The policies with at least one finished trial."""
+        return {policy: runs for policy, runs in self.runs.items() if len(runs.seeds)}
 
 
 class Part(NamedTuple):
@@ -47,11 +51,11 @@ class Part(NamedTuple):
     figure: Figure
     problems: list[Panel]  # with the policies of the figure, in its order
     panels: list[Panel]  # the same; one for each value of a setting of policies if that is its x
-    note: str = ""  # what was played instead of the whole, if --quick was
+    note: str = ""  # what was played instead of the whole, with --quick
 
 
 def gather(experiment: Experiment, store: Store) -> list[Panel]:
-    """The outcomes that are there, in the order of the experiment; a policy may have none."""
+    """The stored outcomes, in the order of the experiment; a policy may have none."""
     panels = []
     for problem, players in zip(experiment.problems, experiment.players, strict=True):
         runs = dict[str, Runs]()
@@ -63,33 +67,40 @@ def gather(experiment: Experiment, store: Store) -> list[Panel]:
     return panels
 
 
+def line_up(trials: list[Trial], store: Store) -> Runs:
+    """One row a seed; of each outcome only what tables and figures need is kept in memory."""
+    horizon = trials[0].problem.horizon
+    rounds = np.unique(np.linspace(1, horizon, min(horizon, POINTS)).round().astype(np.int64))
+    seeds, regret, seconds, versions = [], [], [], set()
+    for trial in trials:
+        outcome = store.read(trial)
+        if outcome is not None:
+            seeds.append(trial.seed)
+            regret.append(outcome.trace.regret.cumsum()[rounds - 1])
+            seconds.append(outcome.seconds)
+            versions.add(tuple(outcome.versions.items()))
+    table = np.array(regret).reshape(-1, len(rounds))
+    return Runs(np.array(seeds, np.int64), rounds, table, np.array(seconds), frozenset(versions))
+
+
 def parts_of(experiment: Experiment, panels: list[Panel]) -> list[Part]:
-    """The results figure by figure; a figure of which nothing is there yet is left out."""
+    """The results figure by figure; figures without any result are left out."""
     parts = []
     for figure in experiment.figures:
-        shown = [figure.among(players) for players in experiment.players]
-        problems = [
-            panel._replace(runs={player.label: panel.runs[player.label] for player in players})
-            for players, panel in zip(shown, panels, strict=True)
-        ]
-        seen = [
-            one
-            for players, panel in zip(shown, problems, strict=True)
-            for one in unfolded(panel, players, figure.x)
-        ]
-        parts.append(Part(figure, problems, seen, experiment.note))
+        problems, shown = list[Panel](), list[Panel]()
+        for everyone, panel in zip(experiment.players, panels, strict=True):
+            players = figure.among(everyone)
+            runs = {player.label: panel.runs[player.label] for player in players}
+            problems.append(panel._replace(runs=runs))
+            shown += unfolded(problems[-1], players, figure.x)
+        parts.append(Part(figure, problems, shown, experiment.note))
     return [part for part in parts if count(part.panels)]
-
-
-def count(panels: list[Panel]) -> int:
-    """How many trials are finished."""
-    return sum(len(runs.seeds) for panel in panels for runs in panel.runs.values())
 
 
 def unfolded(panel: Panel, players: Sequence[Player], setting: str) -> list[Panel]:
     """One panel for each value of a setting of the players; those without it are in all of them.
 
-    A problem as it is, if the setting is its own.
+    If the setting belongs to the problem, the panel stays as it is.
     """
     if setting == ROUND or setting in panel.problem:
         return [panel]
@@ -106,32 +117,21 @@ def unfolded(panel: Panel, players: Sequence[Player], setting: str) -> list[Pane
     return found
 
 
-def line_up(trials: list[Trial], store: Store) -> Runs:
-    """One row a seed, at no more rounds than a curve needs; of an outcome no more is kept."""
-    horizon = trials[0].problem.horizon
-    rounds = np.unique(np.linspace(1, horizon, min(horizon, POINTS)).round().astype(np.int64))
-    seeds, regret, seconds, versions = [], [], [], set()
-    for trial in trials:
-        outcome = store.read(trial)
-        if outcome is not None:
-            seeds.append(trial.seed)
-            regret.append(outcome.trace.regret.cumsum()[rounds - 1])
-            seconds.append(outcome.seconds)
-            versions.add(tuple(outcome.versions.items()))
-    return Runs(
-        seeds=np.array(seeds, dtype=np.int64),
-        rounds=rounds,
-        regret=np.array(regret).reshape(-1, len(rounds)),
-        seconds=np.array(seconds),
-        versions=frozenset(versions),
-    )
+def count(panels: list[Panel]) -> int:
+    """The number of finished trials."""
+    return sum(len(runs.seeds) for panel in panels for runs in panel.runs.values())
+
+
+def policies_of(panels: list[Panel]) -> list[str]:
+    """The labels of all policies, in the order in which they first appear."""
+    return list(dict.fromkeys(policy for panel in panels for policy in panel.runs))
 
 
 def versions_of(panels: list[Panel]) -> dict[str, str]:
-    """All versions of each library that had a part in the results."""
-    found: dict[str, dict[str, None]] = {}
+    """All versions of each library that took part in the results."""
+    found: dict[str, set[str]] = {}
     for panel in panels:
         for runs in panel.runs.values():
-            for library, version in itertools.chain(*sorted(runs.versions)):
-                found.setdefault(library, {})[version] = None
+            for library, version in (pair for pairs in sorted(runs.versions) for pair in pairs):
+                found.setdefault(library, set()).add(version)
     return {library: ", ".join(sorted(versions)) for library, versions in found.items()}
