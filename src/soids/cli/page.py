@@ -1,8 +1,11 @@
-"""Where commands print their tables."""
+"""Tables of commands, and where they are printed."""
 
 import os
 
+from rich import box
 from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 WIDE = 140  # characters: a file can be as wide as a table
 
@@ -13,3 +16,8 @@ def page() -> Console:
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDE
     return console
+
+
+def framed(title: str) -> Table:
+    """An empty table in the look of all commands."""
+    return Table(title=escape(title), box=box.SIMPLE, pad_edge=False)
