@@ -16,9 +16,8 @@ import os
 import warnings
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from soids.logs.joining import Contents, complete
 from soids.logs.records import Entry, wrong
@@ -51,21 +50,12 @@ def check_torn(torn: object) -> None:
         raise ValueError(f"torn must be one of {', '.join(TORN)}, got {torn!r}")
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
-    """A file as bytes, unpacked if its content is gzip."""
-    with path.open("rb") as file:
-        if file.peek(2)[:2] == GZIP:
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                yield unpacked
-        else:
-            yield file
-
-
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The numbered lines of a text file; an unfinished last line has no line break."""
+    """The numbered lines of a text file, plain or gzip; an unfinished one has no line break."""
+    with path.open("rb") as file:
+        is_packed = file.read(2) == GZIP
     number = 0
-    with opened(path) as file:
+    with gzip.open(path) if is_packed else path.open("rb") as file:
         while True:
             number += 1
             try:
