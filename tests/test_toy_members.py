@@ -95,7 +95,13 @@ def test_a_prior_over_the_number_of_features_has_one_method(monkeypatch, tmp_pat
     monkeypatch.setitem(POSTERIORS, "steep", Steep)
     policy = SOIDS(3, posterior="steep", particles=30)
     assert learns(policy)
-    assert_saved(policy, tmp_path / "policy")
+    save(policy, tmp_path / "policy")
+    again = load(tmp_path / "policy")
+    laws = []
+    for one in (policy, again):
+        one.refresh(np.random.default_rng(1))
+        laws.append(one.law(BANDIT.actions))
+    np.testing.assert_array_equal(*laws)
 
 
 class StandardNormal(ValueLaw):
@@ -124,24 +130,12 @@ class Standard(SparsePosterior):
         return Prior.of(sizes, values, anywhere, Noise(math.inf, 0.09))
 
 
-def test_a_law_of_values_has_two_methods_and_the_numbers_of_the_moves(monkeypatch, tmp_path):
+def test_a_law_of_values_has_two_methods_and_the_numbers_of_the_moves(monkeypatch):
     """test_prior_laws.py compares the posterior of such a law with its enumeration."""
     monkeypatch.setitem(POSTERIORS, "standard", Standard)
-    policy = SOIDS(3, posterior="standard", particles=30)
-    assert learns(policy)
-    assert_saved(policy, tmp_path / "policy")
+    assert learns(SOIDS(3, posterior="standard", particles=30))
     policies = {"Toy": {"policy": "soids", "posterior": "standard", "particles": 30}}
     assert len(played({"bandit": {"family": "paper", "dimension": 10}, "policies": policies})) == 2
-
-
-def assert_saved(policy, path):
-    """A policy that is saved and loaded has the same law."""
-    save(policy, path)
-    laws = []
-    for one in (policy, load(path)):
-        one.refresh(np.random.default_rng(1))
-        laws.append(one.law(BANDIT.actions))
-    np.testing.assert_array_equal(*laws)
 
 
 def one_feature(dimension, seed, *, size=2.0):

@@ -5,9 +5,8 @@ Notation
     total   (d,)    sum of a               energy       sum of reward**2
 
 At most ``sets`` distinct action sets are kept. If there are more, a uniform sample of the rounds
-represents them: every round has a random key, and the sample consists of the rounds with the
-smallest keys, so that order does not matter either. If old rounds are discounted, the sets with the
-smallest counts are dropped instead.
+represents them: the rounds with the smallest random keys, so that order does not matter either. If
+old rounds are discounted, the sets with the smallest counts are dropped instead.
 """
 
 import hashlib
@@ -42,7 +41,7 @@ class Menu:
 
     @cached_property
     def columns(self) -> Floats:  # (d, K)
-        """The actions by feature, as a sparse parameter uses only some of the features."""
+        """The actions by feature: a sparse parameter uses only some of the features."""
         columns = self.actions.T
         if columns.flags.c_contiguous and columns.flags.writeable:
             return columns
@@ -74,7 +73,7 @@ class Menu:
         return bool(strips.all())
 
     def _compare(self, start: int, stop: int, table: Table, strips: Bools) -> None:
-        """Mark the strips of a table that are equal to the menu's, up to the first that is not."""
+        """Mark the strips of a table that hold the same actions, up to the first that does not."""
         for i in range(start, stop):
             first = i * STRIP
             rows = strip(table, first)
@@ -114,10 +113,10 @@ class Evidence(NamedTuple):
     def add(
         self, menu: Menu | None, action: Floats, reward: float, turn: int | None = None
     ) -> "Evidence":
-        """The evidence after one more action chosen from the menu, and its reward.
+        """The evidence after one more action, chosen from an action set, and its reward.
 
-        ``turn`` is the number of the round, which determines its random key. If the menu is None,
-        because there were too many to keep it, the menus of other rounds represent it.
+        ``turn`` is the number of the round, which determines its random key. If the set is None,
+        because there were too many to keep it, the sets of other rounds represent it.
         """
         after = self.note(action, reward)
         if menu is None:

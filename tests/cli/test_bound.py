@@ -3,16 +3,17 @@
 import csv
 import io
 import json
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from numba import config
 
 import bounds
 import pages
 import record
 import stored
+from command_line import called, words
 from soids import SOIDS, SparseLinearBandit, paper_instance, theory
 from soids import rates as formulas
 from soids.cli import main
@@ -23,19 +24,13 @@ from soids.rates import Progress
 from soids.simulation.diagnosis import diagnose
 from soids.simulation.guarantees import guarantees
 
-
-def invoke(*arguments):
-    return CliRunner().invoke(main, ["bound", *map(str, arguments)])
+invoke = partial(called, main, "bound")
 
 
 def summary(*arguments):
     answer = invoke(*arguments, "--json")
     assert answer.exit_code == 0, answer.output
     return json.loads(answer.output)
-
-
-def words(answer):
-    return " ".join(answer.output.split())
 
 
 @pytest.fixture

@@ -4,13 +4,14 @@ import csv
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from command_line import called
 from soids.cli import main
-from soids.cli.run import prepare
+from soids.experiments.folder import prepare
 from soids.policies import POLICIES
 from soids.simulation.experiment import read_experiment
 from soids.simulation.store import Store, read_outcome
@@ -44,16 +45,14 @@ def folder(tmp_path_factory):
     file = place / "small.toml"
     file.write_text(FILE)
     experiment = read_experiment(file)
-    prepare(place, experiment, str(place))
+    prepare(place, experiment)
     for trial in experiment.trials():
         if not (trial.seed == 1 and trial.player.label == "SOIDS"):
             Store(place / "trials").write(trial, perform(trial, Post(), 0))
     return place
 
 
-def ask(*words):
-    """What the command answers."""
-    return CliRunner().invoke(main, ["inspect", *map(str, words)], env={"COLUMNS": "120"})
+ask = partial(called, main, "inspect", width=120)
 
 
 def the_one(folder, label, *more):

@@ -1,8 +1,8 @@
 """Bandits made of measured data: genotypes, strains of bacteria, mushrooms.
 
-The data are not part of the package. The environment variable SOIDS_DATA names their folder;
-`soids run --data DIR` sets it, and workers inherit it. The folder is not a setting of a family, so
-that results do not depend on the machine.
+The data are not part of the package. Their folder is given by the environment variable SOIDS_DATA,
+by `soids run --data DIR` or by ``with data_in(folder)``. It is not a setting of a family, so that
+results do not depend on the machine.
 """
 
 import csv
@@ -11,21 +11,22 @@ import math
 import os
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from soids.arrays import Bools, Floats, as_actions, as_count, as_generator, as_number
-from soids.bandits.bandit import Offer, SparseLinearBandit
-from soids.bandits.cases import CaseBandit
-from soids.bandits.random_actions import generator
+from soids.arrays import Bools, Floats, as_actions, as_count, as_number
+from soids.bandits.bandit import SparseLinearBandit
+from soids.bandits.draws import generator
+from soids.bandits.measured import CaseBandit, MeasuredBandit
 from soids.features import Encoder
 from soids.files import UNREADABLE, opened_archive
 
 PLACE = "SOIDS_DATA"
+FOLDER: ContextVar[str] = ContextVar("FOLDER", default="")  # that goes before the environment's
 GENOTYPES = "susie/N3finemapping.npz"
 RIBOFLAVIN = "riboflavin/riboflavin.npz"
 MUSHROOM = "mushroom/mushroom.csv.gz"
@@ -48,33 +49,6 @@ def genotypes(seed: int, *, replicate: int = 1) -> SparseLinearBandit:
     return SparseLinearBandit(actions, effects[:, column], math.sqrt(variances[column]))
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredBandit:
-    """The same actions in every round; mean rewards need not be linear in the features."""
-
-    actions: Floats  # (K, d)
-    means: Floats  # (K,)
-    noise: float
-
-    def __repr__(self) -> str:
-        count, dimension = self.actions.shape
-        return f"MeasuredBandit({count} actions, {dimension} features, noise {self.noise})"
-
-    @property
-    def dimension(self) -> int:
-        return int(self.actions.shape[1])
-
-    @property
-    def truth(self) -> dict[str, Any]:
-        """The noise and the largest mean reward; there is no true parameter."""
-        return {"noise": self.noise, "reward_bound": float(np.abs(self.means).max())}
-
-    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
-        horizon, rng = as_count(horizon, "horizon"), as_generator(rng)
-        for noise in self.noise * rng.standard_normal(horizon):
-            yield Offer(self.actions, self.means, float(noise))
-
-
 def riboflavin(seed: int, *, noise: float = 0.5) -> MeasuredBandit:
     """71 strains of bacteria as actions, each with the expressions of 4,088 genes.
 
@@ -83,7 +57,9 @@ def riboflavin(seed: int, *, noise: float = 0.5) -> MeasuredBandit:
     """
     as_count(seed, "seed", 0)
     genes, production = read_arrays(data_file(RIBOFLAVIN), "riboflavin", ("X", "y"))
-    actions = as_actions(standardised(genes), genes.shape[1])
+    centred = genes - genes.mean(axis=0)
+    scale = centred.std(axis=0)
+    actions = as_actions(centred / np.where(scale > 0.0, scale, 1.0), genes.shape[1])
     return MeasuredBandit(actions, production - production.mean(), as_number(noise, "noise", 0.0))
 
 
@@ -92,13 +68,13 @@ def mushroom(seed: int) -> CaseBandit:
 
     Rewards are those of Blundell et al. (2015) over 5: 1 for eating an edible one, 1 or -7 with
     equal probability for eating a poisonous one, and 0 for leaving it. A context holds 117
-    indicators of the categories of its looks.
+    indicators of the categories of its appearance.
     """
     contexts, is_edible, names = mushrooms(data_file(MUSHROOM))
     order = generator(seed).permutation(len(is_edible))
-    nothing, edible = np.zeros(len(order)), is_edible[order]
-    means = np.column_stack([np.where(edible, 1.0, -3.0), nothing])
-    deviations = np.column_stack([np.where(edible, 0.0, 4.0), nothing])
+    edible = is_edible[order, None]
+    means = np.where(edible, [1.0, 0.0], [-3.0, 0.0])
+    deviations = np.where(edible, [0.0, 0.0], [4.0, 0.0])
     return CaseBandit(contexts[order], means, deviations, names)
 
 
@@ -114,9 +90,19 @@ def mushrooms(path: Path) -> tuple[Floats, Bools, tuple[str, ...]]:  # (n, 117),
 # Reading the data
 
 
+@contextmanager
+def data_in(folder: str) -> Iterator[None]:
+    """Take data from a folder; an empty name leaves the choice to the environment."""
+    token = FOLDER.set(folder)
+    try:
+        yield
+    finally:
+        FOLDER.reset(token)
+
+
 def data_file(name: str) -> Path:
     """A file in the data folder."""
-    folder = os.environ.get(PLACE)
+    folder = FOLDER.get() or os.environ.get(PLACE)
     if not folder:
         raise ValueError(f"the data of {name} are missing: name their folder by --data or {PLACE}")
     path = Path(folder) / name
@@ -147,10 +133,3 @@ def read_csv(path: Path, needed: Iterable[str]) -> dict[str, list[str]]:
         if name not in names:
             raise ValueError(f"{path} must have the column {name!r}")
     return {name: [row[name] or "" for row in table] for name in names}
-
-
-def standardised(columns: Floats) -> Floats:
-    """Columns of mean 0 and standard deviation 1; constants become zeros."""
-    centred = columns - columns.mean(axis=0)
-    scale = centred.std(axis=0)
-    return np.asarray(centred / np.where(scale > 0.0, scale, 1.0))

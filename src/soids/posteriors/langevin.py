@@ -1,7 +1,7 @@
 """The paper's own sampler: Langevin chains on the relaxed prior (docs/sampler.md section 10)."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -88,7 +88,9 @@ class Langevin(Posterior):
         known = self.dimension, self.sparsity, self.radius, self.noise
         return Relaxed(*known, self.slab_variance, self.spike_scale)
 
-    def update(self, chains: Any, evidence: Evidence, tuning: Tuning, rng: Generator) -> Chains:
+    def update(
+        self, chains: Chains | None, evidence: Evidence, tuning: Tuning, rng: Generator
+    ) -> Chains:
         """The chains after some sweeps under the optimistic posterior."""
         relaxed, sweeps = self.relaxed, tuning.sweeps
         relaxed.warn_of_runaway(evidence, tuning.rate)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.random import Generator
 
 from soids.evidence import Evidence
-from soids.posteriors.posterior import Belief, SparsePosterior
+from soids.posteriors.particle_system import ParticleSystem
+from soids.posteriors.posterior import SparsePosterior
 from soids.posteriors.prior import Prior
 from soids.posteriors.size_laws import IndependentLaw
 from soids.posteriors.target import Tuning
@@ -43,7 +44,9 @@ class Relaxed(SparsePosterior):
         one = unit(self.noise, evidence)
         return self.slab_variance or 10.0 * one**2, self.spike_scale or 0.1 * one
 
-    def update(self, belief: Any, evidence: Evidence, tuning: Tuning, rng: Generator) -> Belief:
+    def update(
+        self, belief: Any, evidence: Evidence, tuning: Tuning, rng: Generator
+    ) -> ParticleSystem:
         self.warn_of_runaway(evidence, tuning.rate)
         tuning = tuning._replace(rate=self.proper_rate(evidence, tuning.rate))
         return super().update(belief, evidence, tuning, rng)

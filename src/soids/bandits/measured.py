@@ -1,4 +1,4 @@
-"""Bandits made of recorded cases, such as patients or mushrooms, each of which is one round."""
+"""Bandits with measured rewards, which need not be linear in the features of an action."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,11 +12,38 @@ from soids.features import disjoint
 
 
 @dataclass(frozen=True, eq=False)
-class CaseBandit:
-    """Cases in their order, with disjoint features for each arm and recorded rewards.
+class MeasuredBandit:
+    """The same actions in every round, with Gaussian noise."""
 
-    The rewards need not be linear in the context. A random reward lies ``deviations`` above or
-    below its mean with equal probability; one sign is drawn a round.
+    actions: Floats  # (K, d)
+    means: Floats  # (K,)
+    noise: float
+
+    def __repr__(self) -> str:
+        count, dimension = self.actions.shape
+        return f"MeasuredBandit({count} actions, {dimension} features, noise {self.noise})"
+
+    @property
+    def dimension(self) -> int:
+        return int(self.actions.shape[1])
+
+    @property
+    def truth(self) -> dict[str, Any]:
+        """The noise and the largest mean reward; there is no true parameter."""
+        return {"noise": self.noise, "reward_bound": float(np.abs(self.means).max())}
+
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
+        horizon, rng = as_count(horizon, "horizon"), as_generator(rng)
+        for noise in self.noise * rng.standard_normal(horizon):
+            yield Offer(self.actions, self.means, float(noise))
+
+
+@dataclass(frozen=True, eq=False)
+class CaseBandit:
+    """Recorded cases in their order, one a round, with disjoint features for each arm.
+
+    A random reward lies ``deviations`` above or below its mean with equal probability; one sign is
+    drawn a round.
     """
 
     contexts: Floats  # (n, p)
