@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.signal import lfilter
 
 from soids.arrays import Floats, as_count, as_number, as_positive
 
@@ -55,9 +54,11 @@ def unit_rows(count: int, dimension: int, rng: np.random.Generator) -> Floats:  
 
 def autoregressive(shape: tuple[int, int], rho: float, rng: np.random.Generator) -> Floats:
     """Independent standard normal rows; columns i and j have correlation ``rho ** |i - j|``."""
-    innovations = rng.standard_normal(shape)
-    innovations[:, 1:] *= math.sqrt(1.0 - rho**2)
-    return np.asarray(lfilter([1.0], [1.0, -rho], innovations, axis=1))
+    rows = rng.standard_normal(shape)
+    rows[:, 1:] *= math.sqrt(1.0 - rho**2)
+    for j in range(1, shape[1]):
+        rows[:, j] += rho * rows[:, j - 1]
+    return rows
 
 
 def as_correlation(value: object, name: str = "correlation") -> float:

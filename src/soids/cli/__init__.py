@@ -10,6 +10,7 @@ from soids.cli.replay import replay
 from soids.cli.reproduce import reproduce
 from soids.cli.results import plot, table
 from soids.cli.run import run
+from soids.cli.warmup import warmup
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,5 +19,5 @@ def main() -> None:
     """Decide again and again, with many features and few samples."""
 
 
-for command in (bench, bound, inspect, listing, plot, replay, reproduce, run, table):
+for command in (bench, bound, inspect, listing, plot, replay, reproduce, run, table, warmup):
     main.add_command(command)

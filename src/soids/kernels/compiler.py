@@ -1,7 +1,140 @@
-"""Numba's compiler, with a cache for compiled code wherever one can be written."""
+"""The compiler of the kernels: Numba, with a folder for compiled code that can be written.
 
-from functools import partial
+Numba keeps compiled code beside the kernels or in the user's cache folder, and refuses to import
+them if it can write to neither. Here a private folder for temporary files comes next, and then no
+folder: each process compiles. A folder elsewhere starts with what is compiled beside the kernels,
+so code that was compiled while an image was built is used where the package cannot be written.
+"""
+
+import multiprocessing
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable
+from functools import cache as once
+from pathlib import Path
+from typing import Any
 
 import numba
+from numba.core import event
 
-njit = partial(numba.njit, no_cfunc_wrapper=True)
+LONG = "sweep_rows"  # the kernels that take long to compile
+NOTICE = "soids compiles its sampler, which takes up to a minute{}.\n"
+NOT_KEPT = (
+    "compiled code cannot be kept, so every process that uses soids compiles for up to a minute: "
+    "set NUMBA_CACHE_DIR to a folder that can be written"
+)
+
+
+def njit(*, cache: bool, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a kernel when it is first called, and keep the result for later processes."""
+    options["no_cfunc_wrapper"] = True  # an entry point for C, which nobody needs and takes time
+    compiled: Any = numba.njit
+    config: Any = numba.config
+
+    def decorated(kernel: Callable[..., Any]) -> Any:
+        if not cache or config.DISABLE_JIT:
+            return compiled(**options)(kernel)
+        try:
+            kept = compiled(cache=True, **options)(kernel)
+        except RuntimeError:  # no folder that Numba knows can be written
+            folder = private_folder()
+            if folder is None:
+                warn_once()
+                return compiled(**options)(kernel)
+            before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+            try:
+                kept = compiled(cache=True, **options)(kernel)
+            finally:
+                config.CACHE_DIR = before
+        copy_compiled(Path(kernel.__code__.co_filename).parent / "__pycache__", folder_of(kept))
+        return kept
+
+    return decorated
+
+
+def folder_of(kernel: Any) -> Path | None:
+    """Where the compiled code of a kernel is kept, if it is."""
+    folder = kernel.stats.cache_path if hasattr(kernel, "stats") else None
+    return None if folder is None else Path(folder)
+
+
+@once
+def private_folder() -> Path | None:
+    """A folder for temporary files of this user that nobody else can write, or None.
+
+    Numba executes what it reads, so a folder made by somebody else is refused.
+    """
+    user = os.getuid() if hasattr(os, "getuid") else None  # on Windows each user has a folder
+    try:
+        folder = Path(tempfile.gettempdir()) / ("soids" if user is None else f"soids-{user}")
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return None
+    if not stat.S_ISDIR(status.st_mode):
+        return None
+    others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return folder if user is None or (status.st_uid == user and not others) else None
+
+
+@once
+def copy_compiled(source: Path, target: Path | None) -> None:
+    """Copy compiled code to the folder in use where that has none, data before their index."""
+    if target is None or target == source or not source.is_dir():
+        return
+    for kept in sorted(source.glob("*.nb[ci]")):  # c is the code, i is the index
+        copy = target / kept.name
+        try:
+            if not copy.exists():
+                scrap = copy.with_name(f"{copy.name}.{os.getpid()}")
+                shutil.copyfile(kept, scrap)
+                scrap.replace(copy)
+        except OSError:  # it is compiled anew
+            return
+
+
+@once
+def warn_once() -> None:
+    """Say that nothing is kept, and the remedy."""
+    warnings.warn(NOT_KEPT, RuntimeWarning, stacklevel=2)
+
+
+class Compilations(event.Listener):
+    """Counts the kernels that are compiled, and announces the first that takes long."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.is_announced = False
+
+    def on_start(self, event: Any) -> None:
+        kernel = event.data["dispatcher"].py_func
+        if not kernel.__module__.startswith("soids."):
+            return
+        self.count += 1
+        if kernel.__name__ == LONG and not self.is_announced and is_watched():
+            self.is_announced = True
+            kept = ", once" if folder_of(event.data["dispatcher"]) else ""
+            sys.stderr.write(NOTICE.format(kept))
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+def is_watched() -> bool:
+    """Whether a person waits for this process at a terminal; nobody watches a worker."""
+    return (
+        multiprocessing.current_process().name == "MainProcess"
+        and threading.current_thread() is threading.main_thread()
+        and sys.stderr is not None
+        and sys.stderr.isatty()
+    )
+
+
+compilations = Compilations()
+event.register("numba:compile", compilations)  # type: ignore[no-untyped-call]

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linprog
 
 from soids.arrays import Floats, as_number
 from soids.information import Mixture, Spread
@@ -73,6 +72,8 @@ def least_worst(losses: Floats) -> tuple[Spread, float]:
     >>> game.masses.tolist(), value
     ([0.5, 0.5], 0.5)
     """
+    from scipy.optimize import linprog  # slow to import, and only needed here
+
     rows, columns = losses.shape
     unit = float(np.abs(losses).max()) or 1.0  # the solver's tolerances are absolute
     solved = linprog(

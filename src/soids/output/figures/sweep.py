@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from soids.arrays import Floats
 from soids.output.figures import canvas
@@ -133,6 +132,8 @@ def separated(heights: Floats, gap: float) -> Floats:  # (N,)
     >>> separated(np.array([0.5, 0.1, 0.5]), 0.1).round(2).tolist()
     [0.45, 0.1, 0.55]
     """
+    from scipy.optimize import isotonic_regression  # slow to import, and only needed here
+
     order, steps = np.argsort(heights, kind="stable"), gap * np.arange(len(heights))
     moved = np.empty(len(heights))
     moved[order] = isotonic_regression(heights[order] - steps).x + steps
