@@ -55,7 +55,8 @@ class Elimination(NamedTuple):
 @njit(cache=True, inline="always")  # so that the compiler knows that arrays share no memory
 def precision_factor(active, precision):
     """The Cholesky factor of the active values' precision, and whether the data pin them."""
-    n, power, slab, gram = active.size, precision.power, precision.slab, precision.gram
+    n, gram = active.size, precision.gram
+    power, slab = precision.power, precision.slab
     diagonal, slots, rows = gram.diagonal, gram.slots, gram.rows
     factor = np.empty((n, n))
     for a, j in enumerate(active):
@@ -96,8 +97,10 @@ def surely_pinned(active, diagonal, n, variances):
 @njit(cache=True)
 def eliminate(theta, room, precision, slopes, leans, lean):
     """Eliminate the active features, if the data pin them."""
-    d, power, gram, slab = theta.size, precision.power, precision.gram, precision.slab
-    slots, rows, n, pinned = gram.slots, gram.rows, 0, True
+    d, gram = theta.size, precision.gram
+    power, slab = precision.power, precision.slab
+    slots, rows = gram.slots, gram.rows
+    n, pinned = 0, True
     active, centre, shadow = np.empty(room, np.int64), np.empty(room), np.empty((room, d))
     factor, inverse = np.empty((room, room)), np.empty((room, room))
     diagonal, rest = power * gram.diagonal + slab, slopes + leans

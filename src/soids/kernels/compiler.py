@@ -6,6 +6,7 @@ folder: each process compiles. A folder elsewhere starts with what is compiled b
 so code that was compiled while an image was built is used where the package cannot be written.
 """
 
+import gc
 import multiprocessing
 import os
 import shutil
@@ -106,24 +107,43 @@ def warn_once() -> None:
 
 
 class Compilations(event.Listener):
-    """Counts the kernels that are compiled, and announces the first that takes long."""
+    """Counts the kernels that are compiled, and announces the first that takes long.
+
+    Meanwhile the garbage collector leaves alone what was there before, which saves a tenth.
+    """
 
     def __init__(self) -> None:
         self.count = 0
+        self.under_way = 0  # a kernel compiles those that it calls
+        self.is_frozen = False
         self.is_announced = False
 
     def on_start(self, event: Any) -> None:
-        kernel = event.data["dispatcher"].py_func
-        if not kernel.__module__.startswith("soids."):
+        if not is_ours(event):
             return
         self.count += 1
+        self.under_way += 1
+        if self.under_way == 1 and gc.get_freeze_count() == 0:
+            gc.freeze()
+            self.is_frozen = True
+        kernel = event.data["dispatcher"]
         if kernel.__name__ == LONG and not self.is_announced and is_watched():
             self.is_announced = True
-            kept = ", once" if folder_of(event.data["dispatcher"]) else ""
+            kept = ", once" if folder_of(kernel) else ""
             sys.stderr.write(NOTICE.format(kept))
 
     def on_end(self, event: Any) -> None:
-        pass
+        if is_ours(event):
+            self.under_way -= 1
+            if self.under_way == 0 and self.is_frozen:
+                gc.unfreeze()
+                self.is_frozen = False
+
+
+def is_ours(event: Any) -> bool:
+    """Whether an event is about a kernel of this package."""
+    module: str = event.data["dispatcher"].py_func.__module__
+    return module.startswith("soids.")
 
 
 def is_watched() -> bool:

@@ -78,7 +78,7 @@ def support(theta):
 @njit(cache=True)
 def write_rewards(theta, columns, rewards):
     """Write the rewards of all actions under theta."""
-    add_shares(0, theta, support(theta), columns, rewards)
+    add_shares(np.int64(0), theta, support(theta), columns, rewards)  # not a type of its own
 
 
 @njit(cache=True, nogil=True)

@@ -51,9 +51,11 @@ def flip(particle, prior, field, half_logs, eager, uniforms):
     values that stay keep their value. ``half_logs`` (d,) bounds the log of the width of each bump.
     """
     theta, radius, volume = particle.theta, particle.radius, particle.log_volume
-    power, gram, slab_precision = particle.precision
+    gram, power = particle.precision.gram, particle.precision.power
+    slab_precision = particle.precision.slab
     log_odds, lean = prior.log_odds, prior.lean
-    d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
+    d, diagonal = theta.size, gram.diagonal
+    slots, rows = gram.slots, gram.rows
     length, size = l1_norm(theta), support(theta).size
     for j in range(d):
         old = theta[j]

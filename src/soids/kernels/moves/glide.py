@@ -75,8 +75,10 @@ def glide(particle, done, prior, eager, uniforms):
     radius, volume, log_odds = particle.radius, particle.log_volume, prior.log_odds
     n, lean = support(theta).size, done.lean
     # Every access to a record counts references, which takes time.
-    active, inverse, shadow, centre = done.active, done.inverse, done.shadow, done.centre
-    precisions, slopes, diagonal, leans = done.precisions, done.slopes, done.diagonal, done.leans
+    active, inverse = done.active, done.inverse
+    shadow, centre = done.shadow, done.centre
+    precisions, slopes = done.precisions, done.slopes
+    diagonal, leans = done.diagonal, done.leans
     way, means, variances = np.empty((3, log_odds.size))
     places = np.empty(theta.size, dtype=np.int64)
     note(active, inverse, centre, n, means, variances, places)

@@ -113,7 +113,8 @@ def cut_off(law, moment, radius, scores):
     """Add to each arm's score the log of its mass on this side of one face of the ball, that of the
     signs of the plain posterior's mean; returns the whitened direction (n,) towards the face.
     """
-    factor, whitened, n, mean = law.factor, law.whitened, law.active.size, moment[law.active]
+    factor, whitened = law.factor, law.whitened
+    n, mean = law.active.size, moment[law.active]
     cholesky.solve_forward(factor, n, mean)
     cholesky.solve_back(factor, n, mean)
     rise = np.ones(n)

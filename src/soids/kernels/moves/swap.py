@@ -32,8 +32,10 @@ def bump_bound(slope, precision, slack):
 @njit(cache=True, inline="always")
 def swap(particle, lean, field, uniforms):
     """Take one active coordinate out and put one back; the field is left without both."""
-    theta, (power, gram, slab_precision) = particle.theta, particle.precision
-    d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
+    theta, gram = particle.theta, particle.precision.gram
+    power, slab_precision = particle.precision.power, particle.precision.slab
+    d, diagonal = theta.size, gram.diagonal
+    slots, rows = gram.slots, gram.rows
     active = support(theta)
     if active.size == 0:
         return
