@@ -3,6 +3,7 @@
 import click
 
 from benchmarks.budget import budget
+from benchmarks.cold import cold
 from benchmarks.decisions.command import decisions
 from benchmarks.designs import designs
 from benchmarks.growth.command import growth
@@ -24,8 +25,8 @@ def main() -> None:
 
 
 for command in (
-    budget, decisions, designs, growth, harness, langevin, large, limits, pending, replay, samplers,
-    speed,
+    budget, cold, decisions, designs, growth, harness, langevin, large, limits, pending, replay,
+    samplers, speed,
 ):  # fmt: skip
     main.add_command(command)
 

@@ -1,13 +1,9 @@
-"""``speed``: the first use, a whole run by one thread and by several, and the minimiser.
+"""``speed``: a whole run by one thread and by several, and the minimiser.
 
 Wall-clock times are those of this machine; how time grows with the size of a problem is measured by
 ``growth``.
 """
 
-import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable
 
@@ -22,10 +18,6 @@ from soids.arrays import Floats
 from soids.information import minimise_ratio
 
 DIMENSION = 100
-FIRST_USE = (
-    "import numpy as np, soids; "
-    "b = soids.paper_instance(20, 0); soids.play(b, soids.SOIDS(20), 5, 0)"
-)
 
 
 def seconds(task: Callable[[], object], repeats: int = 3) -> float:
@@ -44,29 +36,15 @@ def whole_run() -> Floats:
     return play(paper_instance(DIMENSION, 0), policy, horizon=1000, seed=0).regret
 
 
-def first_use() -> list[float]:
-    """Seconds from the start of Python to five decisions: without compiled code, and with it."""
-    with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-        command = [sys.executable, "-c", FIRST_USE]
-        return [
-            seconds(lambda: subprocess.run(command, env=environment, check=True), repeats=1)
-            for _ in range(2)
-        ]
-
-
 @click.command()
 def speed() -> None:
-    """Measure the first use, a thousand rounds, and the minimiser. The thousand rounds are played
-    by one thread and by several, which must give the same results.
+    """Measure a thousand rounds and the minimiser. The rounds are played by one thread and by
+    several, which must give the same results.
     """
     table = Table(title="Speed of SOIDS at d = 100, K = 200, default settings")
     table.add_column("what")
     table.add_column("measured", justify="right")
     table.add_column("limit", justify="right")
-    compiled, cached = first_use()
-    table.add_row("first use, everything compiled", f"{compiled:.1f} s", "30 s")
-    table.add_row("first use, from the cache", f"{cached:.1f} s", "")
     threads = numba.get_num_threads()
     whole_run()
     regrets = {}
