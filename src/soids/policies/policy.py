@@ -118,7 +118,7 @@ class Policy:
         self.rule = rule
         self.floor = as_floor(floor)
         self.state = State(rule.start(), Past.empty(rule.dimension, rule.sets))
-        self._shown: tuple[object, Menu] | None = None  # actions that can never change, their menu
+        self._shown: tuple[object, Menu] | None = None  # immutable actions, and their action set
 
     def __repr__(self) -> str:
         settings = [f"{name}={value!r}" for name, value in settings_of(self.rule).items()]
@@ -241,11 +241,12 @@ class Policy:
                 f"excluded must be empty for {self.rule.name}, which knows arms by their place in "
                 f"the list, got {excluded!r}"
             )
-        if self._shown is None or actions is not self._shown[0]:
-            menu = self.state.past.find(as_table(actions, self.dimension))
-            self._shown = (actions, menu) if is_immutable(actions) else None
-            return Offered(menu)
-        return Offered(self._shown[1])
+        shown, last = self._shown, self.state.past.menu
+        if shown is not None and actions is shown[0] and shown[1] is last:
+            return Offered(shown[1])  # what the comparison of an array with itself would find
+        menu = self.state.past.find(as_table(actions, self.dimension))
+        self._shown = (actions, menu) if is_immutable(actions) else None
+        return Offered(menu)
 
     def _mind_for(self, menu: Menu | None) -> Any:
         """The mind brought up to the evidence, aside, so that asking changes nothing."""
