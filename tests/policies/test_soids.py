@@ -279,3 +279,10 @@ def test_a_posterior_by_name_has_its_own_settings_and_what_the_policy_was_given(
     assert SOIDS(4, posterior="gaussian(empirical = true)").rule.model == Gaussian(
         4, empirical=True
     )
+
+
+def test_a_pending_decision_has_no_action_set_to_be_explained_with():
+    policy = SOIDS(4)
+    policy.choose(ACTIONS, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="must be what choose returned to be explained"):
+        policy.explain(policy.pending[0])
