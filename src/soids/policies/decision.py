@@ -11,6 +11,8 @@ from soids.arrays import Floats, Ints, Table, as_floats, as_number
 from soids.evidence import Menu
 from soids.information import Mixture, Spread, information_ratio
 
+BELOW_ONE = math.nextafter(1.0, 0.0)
+
 
 class Information(NamedTuple):
     """The regret and the information gain that a policy expects of its own law, before any floor.
@@ -120,7 +122,9 @@ class Floored(NamedTuple):
 
     def left(self, uniform: float) -> float | None:
         """The uniform number that the law draws by; none if the floor draws."""
-        return None if uniform < self.share else (uniform - self.share) / (1.0 - self.share)
+        if uniform < self.share:
+            return None
+        return min((uniform - self.share) / (1.0 - self.share), BELOW_ONE)  # rounding may give one
 
     def mean(self, values: Floats) -> float:
         return float(self.floors @ values) + (1.0 - self.share) * self.law.mean(values)
