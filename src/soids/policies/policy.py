@@ -114,7 +114,7 @@ class Policy:
     two percent in all.
     """
 
-    def __init__(self, rule: Rule[Any], *, floor: float = 0.0) -> None:
+    def __init__(self, rule: Rule[Any], *, floor: float | Floats = 0.0) -> None:
         self.rule = rule
         self.floor = as_floor(floor)
         self.state = State(rule.start(), Past.empty(rule.dimension, rule.sets))
@@ -122,7 +122,7 @@ class Policy:
 
     def __repr__(self) -> str:
         settings = [f"{name}={value!r}" for name, value in settings_of(self.rule).items()]
-        floor = [f"floor={self.floor!r}"] if self.floor else []
+        floor = [f"floor={self.floor!r}"] if np.any(self.floor) else []
         return f"{self.rule.name}({', '.join(settings + floor)})"
 
     @property
@@ -227,6 +227,11 @@ class Policy:
         calls features by their ``names`` (d,).
         """
         self.state.past.check_own(decision)
+        if not isinstance(decision, Decision):
+            raise ValueError(
+                "decision must be what choose returned to be explained, got a pending one, which "
+                "no longer has its action set"
+            )
         is_last = decision.round == self.state.past.decisions
         mind = self.state.mind if is_last and self.state.has_thought else self.mind
         return self.rule.explain(mind, decision, names)
@@ -294,7 +299,7 @@ class Family:
         parameters = [*parameters_of(rule).values(), floor]
         self.__signature__ = inspect.Signature(parameters, return_annotation=Policy)
 
-    def __call__(self, *args: Any, floor: float = 0.0, **settings: Any) -> Policy:
+    def __call__(self, *args: Any, floor: float | Floats = 0.0, **settings: Any) -> Policy:
         check_call(repr(self), self.__signature__, args, settings)
         return Policy(self.rule(*args, **settings), floor=floor)
 
