@@ -22,7 +22,7 @@ from soids.policies.settings import check_call, check_settings, parameters_of, s
 
 __all__ = [
     "Decision", "Family", "Generator", "Information", "Menu", "Outcome", "Past", "Plan", "Policy",
-    "Rule", "State",
+    "Rule", "State", "Waiting",
 ]  # fmt: skip
 
 Mind = TypeVar("Mind")
@@ -86,6 +86,10 @@ class Rule(Generic[Mind]):
 
     def learn(self, mind: Mind, past: Past, outcomes: Sequence[Outcome]) -> Mind:
         """The mind after rewards, beside the evidence, which holds them already."""
+        return mind
+
+    def forget(self, mind: Mind, lost: Sequence[Waiting]) -> Mind:
+        """The mind after decisions whose rewards will never come."""
         return mind
 
     def inclusion(self, mind: Mind) -> Floats:  # (d,)
@@ -209,7 +213,9 @@ class Policy:
 
     def forget(self, decision: Decided | Sequence[Decided]) -> None:
         """Give up on the reward of a decision, or of a list of them: it will never come."""
-        self.state = self.state._replace(past=self.state.past.without(decision))
+        mind, past, has_thought = self.state
+        past, lost = past.without(decision)
+        self.state = State(self.rule.forget(mind, lost), past, has_thought)
 
     @property
     def mind(self) -> Any:

@@ -16,7 +16,9 @@ from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.awaited import Awaited, awaited
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
 from soids.policies.explanation import Explanation, explain
-from soids.policies.policy import Decision, Generator, Information, Menu, Past, Plan, Rule
+from soids.policies.policy import (
+    Decision, Generator, Information, Menu, Past, Plan, Rule, Waiting,
+)  # fmt: skip
 from soids.policies.settings import assign
 from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.particle_system import ParticleSystem
@@ -164,6 +166,9 @@ class PosteriorRule(Rule[Mind]):
         if self.contexts > 1:
             recent = (*recent, decision.menu)[1 - self.contexts :]
         return Mind(belief, believed, rate, ratios, root_ratios, recent, plan.notes)
+
+    def forget(self, mind: Mind, lost: Sequence[Waiting]) -> Mind:
+        return mind._replace(awaited=None)  # anew, from the decisions that still wait
 
     def inclusion(self, mind: Mind) -> Floats:  # (d,)
         return formed(mind).particles().inclusion()
