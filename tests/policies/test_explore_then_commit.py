@@ -51,6 +51,20 @@ def test_exploration_is_drawn_from_the_design(family, design):
     assert (np.abs(seen - weights) <= 4.0 * np.sqrt(weights / 4000) + 1e-9).all()
 
 
+def test_popart_is_unbiased_whatever_a_floor_drew():
+    """Four actions in five are the first one, to whose features a part of the reward would go."""
+    floor, rng = np.zeros(20), np.random.default_rng(0)
+    floor[0] = 0.8
+    policy = PopArt(5, exploration=8000, reward_bound=2.0, noise=0.5, warm=False)
+    for _ in range(8000):
+        decision = policy.choose(ACTIONS, rng, floor=floor)
+        reward = 2.0 * decision.action[1] + 0.5 * rng.standard_normal()
+        policy.observe(decision, reward)
+    theta = policy.rule.theta(policy.mind)
+    assert np.flatnonzero(theta).tolist() == [1]
+    assert theta[1] == pytest.approx(2.0, abs=0.4)
+
+
 def test_lengths_by_hand():
     menu = Menu(ACTIONS)
     size = np.abs(ACTIONS).max()
