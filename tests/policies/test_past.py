@@ -60,6 +60,28 @@ def test_a_forgotten_reward_no_longer_lowers_the_information_of_others(family):
     assert found.info[:2] == expected.info[:2]
 
 
+@every_policy
+def test_a_reward_that_comes_during_a_refresh_is_not_lost(family, monkeypatch):
+    """As from another thread, while the beliefs are formed."""
+    policy, rng = in_play(family)
+    waiting = [policy.choose(ACTIONS, rng) for _ in range(2)]
+    think, rounds = policy.rule.think, policy.evidence.rounds
+
+    def interrupted(*arguments):
+        thought = think(*arguments)
+        policy.observe(waiting.pop(), 1.0)
+        return thought
+
+    monkeypatch.setattr(type(policy.rule), "think", staticmethod(interrupted))
+    policy.refresh(rng)
+    monkeypatch.undo()
+    assert policy.evidence.rounds == rounds + 1
+    policy.observe(waiting, [1.0])
+    policy.refresh(rng)
+    law = policy.law(ACTIONS)
+    assert np.array_equal(policy.choose(ACTIONS, rng).probabilities, law)
+
+
 def test_to_forget_is_to_forget_all_of_a_list_or_none():
     policy, rng = in_play(thompson)
     decisions = [policy.choose(ACTIONS, rng) for _ in range(3)]

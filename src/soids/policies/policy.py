@@ -184,11 +184,17 @@ class Policy:
         return offered.spread(mixture)
 
     def refresh(self, rng: Generator) -> None:
-        """Think about all rewards so far, ahead of the next choice, if there were actions yet."""
+        """Think about all rewards so far, ahead of the next choice, if there were actions yet.
+
+        Rewards that come meanwhile, from another thread, are kept. If they or a choice change what
+        the rule has learned, these thoughts are dropped: refresh again.
+        """
         as_generator(rng)
         mind, past, _ = self.state
         if past.menu is not None:
-            self.state = State(self.rule.think(mind, past, past.menu, rng), past, True)
+            thought = self.rule.think(mind, past, past.menu, rng)
+            if self.state.mind is mind:
+                self.state = State(thought, self.state.past, True)
 
     def observe(self, decision: Decided | Sequence[Decided], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
