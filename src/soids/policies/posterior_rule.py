@@ -1,4 +1,10 @@
-"""What SOIDS, FGTS, sparse IDS and Thompson sampling share: a posterior and a way to act on it."""
+"""What SOIDS, FGTS, sparse IDS and Thompson sampling share: a posterior and a way to act on it.
+
+|                                | plain posterior | optimistic posterior |
+|--------------------------------|-----------------|----------------------|
+| follow one sampled parameter   | Thompson        | FGTS                 |
+| minimise the information ratio | SparseIDS       | SOIDS                |
+"""
 
 import math
 import warnings
@@ -13,11 +19,18 @@ from soids import information
 from soids.arrays import Floats, as_number
 from soids.evidence import SETS, Evidence
 from soids.policies.appraisal import GAINS, Appraiser
-from soids.policies.awaited import Awaited, awaited
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
 from soids.policies.explanation import Explanation, explain
+from soids.policies.pending_information import Awaited, awaited
 from soids.policies.policy import (
-    Decision, Generator, Information, Menu, Past, Plan, Rule, Waiting,
+    Decision,
+    Generator,
+    Information,
+    Menu,
+    Past,
+    Plan,
+    Rule,
+    Waiting,
 )  # fmt: skip
 from soids.policies.settings import assign
 from soids.posteriors import Belief, Posterior, Tuning, as_posterior
