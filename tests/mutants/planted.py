@@ -102,8 +102,8 @@ BUGS = (
     ),
     Bug(
         "seeds share their random numbers",
-        "trace = play(bandit, policy, problem.horizon, trial.seed, tell, feedback=feedback)",
-        "trace = play(bandit, policy, problem.horizon, 0, tell, feedback=feedback)",
+        "trace = play(bandit, policy, problem.horizon, trial.seed, note, feedback=feedback)",
+        "trace = play(bandit, policy, problem.horizon, 0, note, feedback=feedback)",
         kind="harness",
     ),
     Bug(
