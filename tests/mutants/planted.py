@@ -65,9 +65,9 @@ BUGS = (
         kind="baseline",
     ),
     Bug(
-        "late phase rewards counted twice",
-        "< phase.due:",
-        "< phase.due + 1:",
+        "rewards of a phase counted twice",
+        "phase.evidence.note(decision.action, reward)",
+        "phase.evidence.note(decision.action, reward).note(decision.action, reward)",
         kind="baseline",
     ),
     Bug(

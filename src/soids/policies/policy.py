@@ -161,7 +161,8 @@ class Policy:
     ) -> Decision:
         """Choose as ``choose`` does, by the last beliefs, with a given number in [0, 1).
 
-        Rewards since the last ``refresh`` or ``choose`` have no effect yet.
+        Sampled beliefs are those of the last ``refresh`` or ``choose``; sums of rewards are those
+        of now.
         """
         uniform = as_number(uniform, "uniform", 0.0)
         if uniform >= 1.0:
