@@ -14,7 +14,15 @@ from numpy.random import Generator
 from soids.arrays import Floats, Ints, as_count, as_generator, as_number, as_table, is_immutable
 from soids.evidence import SETS, Evidence, Menu
 from soids.information import Mixture
-from soids.policies.decision import SILENT, Decision, Floored, Information, Offered, as_floor
+from soids.policies.decision import (
+    SILENT,
+    Decision,
+    Floored,
+    Information,
+    Offered,
+    as_floor,
+    check_law,
+)  # fmt: skip
 from soids.policies.explanation import Explanation
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
@@ -180,7 +188,7 @@ class Policy:
         answer alone, from random numbers of their own.
         """
         offered, floors = self._asked(actions, excluded, floor)
-        plan = self.rule.law(self._mind_for(offered.menu), self.state.past, offered.menu)
+        plan = self._plan(self._mind_for(offered.menu), offered.menu)
         mixture = plan.mixture if floors is None else Floored(plan.mixture, floors)
         return offered.spread(mixture)
 
@@ -279,12 +287,23 @@ class Policy:
         self.rule.check(self.state.past, offered.menu)
         return offered, offered.floors(self.floor if floor is None else as_floor(floor))
 
+    def _plan(self, mind: Any, menu: Menu) -> Plan:
+        """The answer of the rule, checked: users write rules, too."""
+        plan: Any = self.rule.law(mind, self.state.past, menu)
+        if not isinstance(plan, Plan):
+            raise ValueError(
+                f"law of {self.rule.name} must return a Plan, such as "
+                f"Plan(Spread(probabilities)), got {type(plan).__name__}"
+            )
+        check_law(self.rule.name, plan.mixture, len(menu.actions))
+        return plan
+
     def _drawn(
         self, mind: Any, offered: Offered, uniform: float, floors: Floats | None
     ) -> Decision:
         """Draw an action by the law of a mind, and remember that."""
         past = self.state.past
-        plan = self.rule.law(mind, past, offered.menu)
+        plan = self._plan(mind, offered.menu)
         mixture: Mixture = plan.mixture
         left: float | None = uniform
         if floors is not None:
