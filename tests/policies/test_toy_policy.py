@@ -5,6 +5,7 @@ policies it does with this one.
 import subprocess
 import sys
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -12,11 +13,21 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from soids import POLICIES, SparseLinearBandit, load, play, save
+from soids import (
+    POLICIES,
+    SOIDS,
+    LinUCB,
+    SALassoBandit,
+    SparseLinearBandit,
+    Uniform,
+    load,
+    play,
+    save,
+)  # fmt: skip
 from soids.information import Spread, TwoPoint, greedy
 from soids.offpolicy import NAMED, evaluate, learned, replay
 from soids.policies.decision import Floored
-from soids.policies.policy import Family, Plan, Policy, Rule
+from soids.policies.policy import Family, Plan, Policy, Rule, State
 from soids.simulation.experiment import parse_experiment
 from soids.simulation.store import read_outcome
 from soids.simulation.trial import Trial
@@ -77,6 +88,9 @@ def play_on(policy, rng, rounds=5):
         seen.append((repr(decision), decision.probabilities.tolist()))
         policy.observe(decision, reward_of(decision))
     return seen
+
+
+linucb = partial(LinUCB, norm=3.0)
 
 
 def test_it_plays_and_learns():
@@ -296,6 +310,53 @@ def test_a_law_is_over_the_actions_that_are_not_excluded():
     policy, _, rng = answering(Plan(Spread(EVEN)))
     with pytest.raises(ValueError, match=r"^law of Answer must be 6 probabilities .*\(8,\)$"):
         policy.choose(ACTIONS, rng, excluded=[0, 1])
+
+
+def played_state(policy):
+    actions, rng = np.eye(8)[:, : policy.dimension], np.random.default_rng(0)
+    policy.observe(policy.choose(actions, rng), 1.0)
+    return policy.state
+
+
+OTHERS = "state must be that of a policy like this"
+
+
+@pytest.mark.parametrize(
+    ("family", "state", "message"),
+    [
+        (SOIDS, 3, "state must be what policy.state was, got int$"),
+        (SOIDS, (None, None, False), "state must be what policy.state was, got tuple$"),
+        (SOIDS, State(None, None), "state must be what policy.state was, got State$"),
+        (SOIDS, played_state(SOIDS(7)), "state must be for dimension 3, got 7$"),
+        (SOIDS, played_state(linucb(3)), f"{OTHERS} SOIDS, whose mind is a Mind, got Bounded$"),
+        (SOIDS, SALassoBandit(3).state, f"{OTHERS} SOIDS, whose mind is a Mind, got Estimate$"),
+        (linucb, SOIDS(3).state, f"{OTHERS} LinUCB, whose mind is a Bounded or NoneType, got Mind"),
+        (Uniform, SOIDS(3).state, f"{OTHERS} Uniform, whose mind is a NoneType, got Mind$"),
+        (Toy, Uniform(3).state, f"{OTHERS} Toy, whose mind is a tuple, got NoneType$"),
+    ],
+)
+def test_a_state_of_another_kind_of_policy_is_refused_when_it_is_assigned(family, state, message):
+    policy = family(3)
+    before = played_state(policy)
+    with pytest.raises(ValueError, match=f"^{message}"):
+        policy.state = state
+    assert policy.state is before
+
+
+@pytest.mark.parametrize("family", [SOIDS, linucb, Uniform, Toy])
+def test_a_state_is_assigned_to_a_policy_of_its_kind(family):
+    """Also to a new one, and back."""
+    first, policy = family(3).state, family(3)
+    for state in (played_state(family(3)), first):
+        policy.state = state
+        assert policy.state is state
+
+
+def test_a_rule_that_starts_with_none_may_form_a_mind_of_any_kind():
+    policy, state, _ = answering(Plan(Spread(EVEN)))
+    for mind in (3.5, None):
+        policy.state = state._replace(mind=mind)
+        assert policy.mind == mind
 
 
 def answering(answer):
