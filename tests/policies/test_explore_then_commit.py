@@ -270,8 +270,8 @@ def test_elimination_needs_the_same_actions_in_every_round():
         ({"exploration": 50, "horizon": 0}, "horizon must be at least 1, got 0"),
         ({"exploration": 50, "sparsity": 6}, r"sparsity must be in 1\.\.5, got 6"),
         ({"exploration": 50, "reward_bound": 0.0}, "reward_bound must be above 0, got 0"),
-        ({"horizon": 100}, "exploration must be given, or else sparsity .*given"),
-        ({"sparsity": 1, "reward_bound": 1.0}, "exploration must be given, or else horizon given"),
+        ({"horizon": 100}, "exploration must be given, or else sparsity( and reward_bound)?$"),
+        ({"sparsity": 1, "reward_bound": 1.0}, "exploration must be given, or else horizon$"),
     ],
 )
 def test_wrong_settings_are_named(family, settings, message):
@@ -282,11 +282,15 @@ def test_wrong_settings_are_named(family, settings, message):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (
+            lambda: ESTC(10),
+            "exploration must be given, or else horizon, sparsity and reward_bound$",
+        ),
         (lambda: PopArt(5, reward_bound=1.0, exploration=3), "exploration must be at least 24 "),
         (lambda: PopArt(5, reward_bound=1.0, exploration=26, delta=2.0), "delta must lie"),
         (
             lambda: PopArtElimination(5, reward_bound=1.0, horizon=10, sparsity=1),
-            "exploration must be given, or else signal given",
+            "exploration must be given, or else signal$",
         ),
         (
             lambda: PopArtElimination(5, reward_bound=1.0, exploration=50, signal=0.0),

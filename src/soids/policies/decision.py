@@ -9,9 +9,10 @@ import numpy as np
 
 from soids.arrays import Floats, Ints, Table, as_floats, as_number
 from soids.evidence import Menu
-from soids.information import Mixture, Spread, information_ratio
+from soids.information import Mixture, Spread, TwoPoint, information_ratio
 
 BELOW_ONE = math.nextafter(1.0, 0.0)
+NEAR_ONE = 1e-9  # what rounding may do to the sum of probabilities
 
 
 class Information(NamedTuple):
@@ -52,7 +53,9 @@ class Offered:
         total = int(table.shape[0])
         indices = np.asarray(excluded)
         if indices.dtype.kind not in "iu" or indices.ndim != 1:
-            raise ValueError(f"excluded must list indices of actions, got {excluded!r}")
+            is_mask = indices.dtype.kind == "b"
+            got = "a mask: use np.flatnonzero(mask)" if is_mask else repr(excluded)
+            raise ValueError(f"excluded must list indices of actions, got {got}")
         if indices.min() < 0 or indices.max() >= total:
             raise ValueError(f"excluded must lie in 0..{total - 1}, got {indices.tolist()}")
         kept = np.setdiff1d(np.arange(total), indices)
@@ -128,6 +131,41 @@ class Floored(NamedTuple):
 
     def mean(self, values: Floats) -> float:
         return float(self.floors @ values) + (1.0 - self.share) * self.law.mean(values)
+
+
+def check_law(name: str, law: Any, count: int) -> None:
+    """Refuse what is no distribution over ``count`` actions, as a rule of others may return it."""
+    if isinstance(law, TwoPoint):
+        first, second, share, _ = law
+        if not (0 <= first < count and 0 <= second < count and 0.0 <= share <= 1.0):
+            raise ValueError(
+                f"law of {name} must have both actions in 0..{count - 1} and a share in [0, 1], "
+                f"got actions {first} and {second}, share {share}"
+            )
+        return
+    if isinstance(law, Floored):
+        check_law(name, law.law, count)
+        if not np.minimum.reduce(law.floors) >= 0.0:
+            raise ValueError(f"law of {name} must have no negative floor, got {law.floors.min():g}")
+    elif not hasattr(law, "probabilities"):
+        raise ValueError(
+            f"law of {name} must return a Plan of a distribution, such as "
+            f"Plan(Spread(probabilities)), got a Plan of {type(law).__name__}"
+        )
+    masses = law.masses if isinstance(law, Spread) else law.probabilities(count)
+    if not isinstance(masses, np.ndarray):
+        got = f"no array but {type(masses).__name__}"
+    elif masses.shape != (count,):
+        got = f"an array of shape {masses.shape}"
+    elif masses.dtype.kind not in "fiub":
+        got = f"an array of type {masses.dtype}"
+    elif not (least := np.minimum.reduce(masses)) >= 0.0:  # NaN is not, either
+        got = f"one of {least:g}"
+    elif not abs((total := np.add.reduce(masses)) - 1.0) <= NEAR_ONE:
+        got = f"a sum of {total:.12g}"
+    else:
+        return
+    raise ValueError(f"law of {name} must be {count} probabilities that add up to 1, got {got}")
 
 
 def as_floor(floor: Any) -> float | Floats:

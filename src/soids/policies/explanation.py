@@ -47,6 +47,8 @@ def explain(
     action, place = decision.action, decision.offered.place(decision.index)
     if names is None:
         names = [f"feature {column}" for column in range(len(action))]
+    if isinstance(names, str) or not hasattr(names, "__len__"):
+        raise ValueError(f"names must be a list of {len(action)} names of features, got {names!r}")
     if len(names) != len(action):
         raise ValueError(f"names must be one for each of {len(action)} features, got {len(names)}")
     particles = appraiser.belief.particles()

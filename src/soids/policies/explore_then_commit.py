@@ -53,8 +53,9 @@ class ExploreThenCommit(Rule[Explored]):
             needed = ("horizon", "sparsity", "reward_bound")
             missing = [name for name in needed if getattr(self, name) is None]
             if missing:
-                known = " and ".join(missing)
-                raise ValueError(f"exploration must be given, or else {known} given")
+                *others, last = missing
+                known = f"{', '.join(others)} and {last}" if others else last
+                raise ValueError(f"exploration must be given, or else {known}")
         elif self.horizon is not None and self.exploration > self.horizon:
             raise ValueError(
                 f"exploration must not be longer than the horizon of {self.horizon} rounds, "

@@ -80,6 +80,8 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
     Lengths only ever shrink, so those of earlier rounds are bounds, and few have to be found anew.
     """
 
+    minds = (Bounded, type(None))
+
     def law(self, mind: Bounded | None, past: Past, menu: Menu) -> Plan:
         ellipsoid = self.ellipsoid(past.evidence)
         if mind is None or mind.menu is not menu:

@@ -102,7 +102,7 @@ class Past(NamedTuple):
             if one.round not in self.pending:
                 raise ValueError(
                     f"decision of round {one.round} has its reward already, or was given up: "
-                    "observe it once"
+                    "observe or forget it once"
                 )
             mine = self.pending[one.round]
             menu = self.pending.menu(mine)

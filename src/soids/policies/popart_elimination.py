@@ -54,7 +54,7 @@ class PopArtEliminationRule(PopArtRule):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.exploration is None and self.signal is None:
-            raise ValueError("exploration must be given, or else signal given")
+            raise ValueError("exploration must be given, or else signal")
 
     def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
         """Rounds after which the pilot errs by less than the noise, and coefficients by less than

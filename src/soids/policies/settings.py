@@ -67,7 +67,10 @@ def check_call(
     try:
         signature.bind(*args, **settings)
     except TypeError as error:
-        raise TypeError(f"{name} cannot be made: {error}") from None
+        by_name = [one.name for one in known.values() if one.kind is one.KEYWORD_ONLY]
+        is_many = "too many positional" in str(error) and by_name
+        remedy = f": give settings by their names, as in {by_name[0]}=..." if is_many else ""
+        raise TypeError(f"{name} cannot be made: {error}{remedy}") from None
 
 
 def settings_of(rule: Any) -> dict[str, Any]:
