@@ -32,5 +32,6 @@ def test_the_board_shows_how_far_a_trial_is(tmp_path):
 
 def test_a_failure_is_shown_without_its_traceback():
     assert repr(Failure("it broke", "a long traceback")) == "Failure(reason='it broke')"
-    problem, player = Problem("paper", {"dimension": 20}, 10, "d = 20"), Player("soids", (), {}, "S")
+    problem = Problem("paper", {"dimension": 20}, 10, "d = 20")
+    player = Player("soids", (), {}, "S")
     assert repr(Trial(problem, player, 3)) == "Trial('S', 'd = 20', seed=3)"

@@ -98,7 +98,7 @@ def parse_figure(block: object, title: str, entries: Collection[str]) -> Figure:
     if scale not in SCALES and "scale" in table:
         raise ValueError(f"scale must be one of {', '.join(SCALES)}{meant(scale, SCALES)}")
     figure = Figure(
-        title=as_text(table.get("title", title), "title"),
+        title=as_text(table.get("title", f"{title}: {name}" if name else title), "title"),
         name=name,
         caption=" ".join(as_text(table.get("caption", ""), "caption").split()),
         policies=tuple(policies),

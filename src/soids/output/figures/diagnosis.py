@@ -40,12 +40,20 @@ def draw_diagnosis(seen: Diagnosis, title: str) -> "Figure":
         for axes in grid.flat:
             axes.set_xlim(1, max(2, len(seen.trace.chosen)))
             if axes.get_legend_handles_labels()[1]:
-                axes.legend(edgecolor="none", framealpha=0.7)
+                lay_legend(axes)
             if not axes.images:  # whose ticks are features
                 number_ticks(axes)
         for axes in grid[-1]:
             axes.set_xlabel("round")
     return figure
+
+
+def lay_legend(axes: "Axes") -> None:
+    """A legend on the right, outside the axes, where it hides no curve."""
+    axes.legend(
+        loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2, edgecolor="none",
+        handlelength=1.2, fontsize=7.5,
+    )  # fmt: skip
 
 
 def draw_with_beliefs(grid: Any, seen: Diagnosis, beliefs: Beliefs) -> None:
