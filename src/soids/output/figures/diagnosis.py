@@ -30,7 +30,7 @@ def draw_diagnosis(seen: Diagnosis, title: str) -> "Figure":
         from matplotlib.figure import Figure
 
         rows = 2 if seen.beliefs is None else 5
-        figure = Figure(figsize=(10.0, 2.4 * rows + 0.4), layout="constrained")
+        figure = Figure(figsize=(12.5, 2.4 * rows + 0.4), layout="constrained")
         figure.suptitle(title, weight="bold")
         grid = figure.subplots(rows, 2, sharex=True)
         if seen.beliefs is None:
@@ -68,7 +68,7 @@ def draw_with_beliefs(grid: Any, seen: Diagnosis, beliefs: Beliefs) -> None:
     panel(gain, "Information gain, nats", lines, "log")
     draw_inclusion(inclusion, seen, beliefs)
     norm = np.abs(seen.bandit.theta).sum() * flat
-    lines = [("", beliefs.error, BLUE), ("l1 norm of the true parameter", norm, GREY)]
+    lines = [("", beliefs.error, BLUE), ("norm of the true one", norm, GREY)]
     panel(error, "l1 distance of the mean to the true parameter", lines, limits=(0.0, None))
     draw_particles(particles, seen, beliefs)
     draw_ratio(square, seen.trace.ratio, beliefs.square_bound, "2-ratio", "2 d")
