@@ -116,5 +116,5 @@ def warn_of_torn(path: Path, number: int) -> None:
 def in_json(error: Exception) -> str:
     """An error of a line of JSON, without the number of that line within itself."""
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at character {error.pos + 1}"
+        return f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
     return str(error)
