@@ -148,8 +148,8 @@ def masses_of(target: Target, entry: Entry, log: Log) -> Floats | float:
                 raise ValueError(f"the target must have {count} probabilities, got {masses.shape}")
             if not (masses.min() >= 0.0 and abs(float(masses.sum()) - 1.0) <= ROUNDING):  # or NaN
                 raise ValueError(
-                    f"the target's probabilities must sum to 1, got {masses.sum():.6g}, "
-                    f"the least {masses.min():.3g}"
+                    "the target's probabilities must not be negative and must sum to 1, "
+                    f"got the sum {masses.sum():.6g} and the least {masses.min():.3g}"
                 )
         return masses
 
