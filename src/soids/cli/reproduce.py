@@ -1,5 +1,6 @@
 """``soids reproduce``: the experiments of the paper."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,13 +16,16 @@ def reproduce() -> None:
 
 @reproduce.command()
 @options
-def figure1(**asked: Any) -> None:
+def figure1(full: bool, out: Path | None, **asked: Any) -> None:
     """Play the paper's algorithms on its three instances, and what we add, in some 4 minutes on two
     cores.
 
-    With --full it also plays the algorithms that the theorems cover.
+    With --full it also plays the algorithms that the theorems cover, and langevin_steps (in a
+    folder of its own), in some 20 minutes.
     """
-    play("figure1", **asked)
+    play("figure1", full=full, out=out, **asked)
+    if full:
+        play("langevin_steps", full=True, out=out and out / "langevin_steps", **asked)
 
 
 @reproduce.command()
