@@ -100,11 +100,24 @@ class Evidence(NamedTuple):
     owners: tuple[Menu, ...] = ()  # the action sets of these rounds
     sampled: bool = False  # whether menus and counts are those of these rounds alone
     fading: bool = False  # whether old rounds are discounted
+    level: float | None = None  # mean reward; with an intercept, other sums are about the means
 
     @classmethod
-    def empty(cls, dimension: int, sets: int = SETS) -> "Evidence":
+    def empty(cls, dimension: int, sets: int = SETS, intercept: bool = False) -> "Evidence":
         zeros = np.zeros(dimension)
-        return cls(Gram.empty(dimension), zeros, zeros, 0.0, 0, (), (), sets)
+        level = 0.0 if intercept else None
+        return cls(Gram.empty(dimension), zeros, zeros, 0.0, 0, (), (), sets, level=level)
+
+    @property
+    def centre(self) -> Floats:  # (d,)
+        """The mean action played, with an intercept; else zero."""
+        if self.level is None or self.rounds == 0:
+            return np.zeros(len(self.moment))
+        return self.total / self.rounds
+
+    @property
+    def degrees(self) -> float:
+        return self.rounds if self.level is None else max(0.0, self.rounds - 1)
 
     @property
     def gram(self) -> Floats:  # (d, d)
@@ -154,13 +167,21 @@ class Evidence(NamedTuple):
 
     def note(self, action: Floats, reward: float) -> "Evidence":
         """The evidence after one more reward, without its action set."""
+        level, total, rounds = self.level, self.total + action, self.rounds + 1
+        if level is not None:
+            if self.rounds == 0:
+                return self._replace(total=total, rounds=rounds, level=reward)
+            weight = (self.rounds / rounds) ** 0.5
+            action = weight * (action - self.total / self.rounds)
+            level += (reward - self.level) / rounds
+            reward = weight * (reward - self.level)
         return Evidence(  # _replace takes several times as long
             self.played.added(action),
             self.moment + reward * action,
-            self.total + action,
+            total,
             self.energy + reward**2,
-            self.rounds + 1,
-            *self[5:],
+            rounds,
+            *self[5:-1], level
         )
 
     def faded(self, share: float) -> "Evidence":

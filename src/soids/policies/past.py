@@ -36,8 +36,8 @@ class Past(NamedTuple):
     decisions: int = 0
 
     @classmethod
-    def empty(cls, dimension: int, sets: int) -> "Past":
-        return cls(Evidence.empty(as_count(dimension, "dimension"), sets), Pending())
+    def empty(cls, dimension: int, sets: int, intercept: bool = False) -> "Past":
+        return cls(Evidence.empty(as_count(dimension, "dimension"), sets, intercept), Pending())
 
     def find(self, table: Table) -> Menu:
         """The action set of a table, checked: the same object as before, if it is known."""

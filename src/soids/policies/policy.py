@@ -116,7 +116,7 @@ class Policy:
     def __init__(self, rule: Rule[Any], *, floor: float = 0.0) -> None:
         self.rule = rule
         self.floor = as_floor(floor)
-        self.state = State(rule.start(), Past.empty(rule.dimension, rule.sets))
+        self.state = State(rule.start(), Past.empty(rule.dimension, rule.sets, getattr(rule, 'intercept', False)))
         self._shown: tuple[object, Menu] | None = None  # actions that can never change, their menu
 
     def __repr__(self) -> str:

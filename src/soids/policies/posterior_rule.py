@@ -99,6 +99,7 @@ class PosteriorRule(Rule[Mind]):
     budget_ms: float | None = None
     contexts: int = 1
     action_bound: float | None = None
+    intercept: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -164,6 +165,8 @@ class PosteriorRule(Rule[Mind]):
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
         belief = formed(mind)
         rewards = belief.rewards_on(menu)
+        if self.intercept:
+            rewards = rewards - (belief.particles().thetas @ past.evidence.centre)[:, None]
         appraiser, resolved = Appraiser.of(belief, GAINS[self.gain]), None
         under_way = awaited(mind.awaited, appraiser, past.pending, menu, rewards)
         if under_way is not None:
@@ -253,6 +256,7 @@ class FreeRule(PosteriorRule):
     contexts: int = 1
     discount: float = 1.0
     action_bound: float | None = None
+    intercept: bool = False
 
 
 def formed(mind: Mind) -> Belief:

@@ -55,7 +55,7 @@ class Target(NamedTuple):
             columns = np.hstack(blocks) if len(menus) != 1 else menus[0].columns
             starts = np.array([0, *accumulate(len(menu.actions) for menu in menus)])
         return cls(
-            prior, eta, rate, evidence.played, evidence.moment, evidence.energy, evidence.rounds,
+            prior, eta, rate, evidence.played, evidence.moment, evidence.energy, evidence.degrees,
             rate * evidence.total, tilts, menus, columns, starts,
         )  # fmt: skip
 
