@@ -11,6 +11,7 @@ smallest counts are dropped instead.
 """
 
 import hashlib
+import math
 from bisect import bisect
 from collections import Counter
 from collections.abc import Sequence
@@ -100,29 +101,39 @@ class Evidence(NamedTuple):
     owners: tuple[Menu, ...] = ()  # the action sets of these rounds
     sampled: bool = False  # whether menus and counts are those of these rounds alone
     fading: bool = False  # whether old rounds are discounted
-    level: float | None = None  # mean reward; with an intercept, other sums are about the means
+    level: float = 0.0  # mean reward
+    centred: bool = False  # whether gram, moment and energy are about the means: an intercept
 
     @classmethod
-    def empty(cls, dimension: int, sets: int = SETS, intercept: bool = False) -> "Evidence":
+    def empty(cls, dimension: int, sets: int = SETS) -> "Evidence":
         zeros = np.zeros(dimension)
-        level = 0.0 if intercept else None
-        return cls(Gram.empty(dimension), zeros, zeros, 0.0, 0, (), (), sets, level=level)
-
-    @property
-    def centre(self) -> Floats:  # (d,)
-        """The mean action played, with an intercept; else zero."""
-        if self.level is None or self.rounds == 0:
-            return np.zeros(len(self.moment))
-        return self.total / self.rounds
-
-    @property
-    def degrees(self) -> float:
-        return self.rounds if self.level is None else max(0.0, self.rounds - 1)
+        return cls(Gram.empty(dimension), zeros, zeros, 0.0, 0, (), (), sets)
 
     @property
     def gram(self) -> Floats:  # (d, d)
         """The whole gram, which is large in many dimensions."""
         return self.played.dense()
+
+    @property
+    def centre(self) -> Floats:  # (d,)
+        """The mean of the actions played."""
+        return self.total / self.rounds if self.rounds > 0 else self.total
+
+    def about_means(self) -> "Evidence":
+        """The same evidence for a model with an intercept of any size, which is integrated out.
+
+        It replaces sums of products by those of deviations from the means (docs/levels.md).
+        """
+        if self.centred:
+            return self
+        if self.rounds == 0:
+            return self._replace(centred=True)
+        return self._replace(
+            played=self.played.about(self.centre, self.rounds),
+            moment=self.moment - self.level * self.total,
+            energy=max(0.0, self.energy - self.rounds * self.level**2),
+            centred=True,
+        )
 
     def add(
         self, menu: Menu | None, action: Floats, reward: float, turn: int | None = None
@@ -167,21 +178,21 @@ class Evidence(NamedTuple):
 
     def note(self, action: Floats, reward: float) -> "Evidence":
         """The evidence after one more reward, without its action set."""
-        level, total, rounds = self.level, self.total + action, self.rounds + 1
-        if level is not None:
-            if self.rounds == 0:
-                return self._replace(total=total, rounds=rounds, level=reward)
-            weight = (self.rounds / rounds) ** 0.5
-            action = weight * (action - self.total / self.rounds)
-            level += (reward - self.level) / rounds
-            reward = weight * (reward - self.level)
+        total, rounds = self.total + action, self.rounds + 1
+        surprise = reward - self.level
+        level = self.level + surprise / rounds
+        if self.centred:  # Welford's update: deviations from the means before, and their weight
+            weight = math.sqrt(self.rounds / rounds)
+            action, reward = weight * (action - self.centre), weight * surprise
         return Evidence(  # _replace takes several times as long
             self.played.added(action),
             self.moment + reward * action,
             total,
             self.energy + reward**2,
             rounds,
-            *self[5:-1], level
+            *self[5:-2],
+            level,
+            self.centred,
         )
 
     def faded(self, share: float) -> "Evidence":

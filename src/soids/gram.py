@@ -107,6 +107,19 @@ class Gram:
             after._compact(soon | there)
         return Gram(diagonal, after._rows.rows[:d], nothing) if after.is_whole else after
 
+    def about(self, mean: Floats, count: float) -> "Gram":
+        """The gram of the deviations from the mean of ``count`` actions."""
+        if self._is_sum and len(self.actions) == count:
+            actions = self.actions - mean
+            return Gram((actions**2).sum(axis=0), np.empty((0, len(mean))), actions)
+        return Gram.of(self.dense() - count * np.outer(mean, mean))
+
+    def times(self, vector: Floats) -> Floats:  # (d,)
+        """The product with a vector (d,)."""
+        if self._is_sum:
+            return self.actions.T @ (self.actions @ vector)
+        return self.dense() @ vector
+
     def towards(self, other: "Gram", share: float) -> "Gram":
         """The convex combination with another gram, whose share is ``share``."""
         if not (self.is_whole and other.is_whole) and other._is_sum:

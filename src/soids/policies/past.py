@@ -11,6 +11,7 @@ from soids.arrays import Floats, Table, as_count, as_number, copied
 from soids.evidence import Evidence, Menu
 from soids.policies.decision import Decision, Offered
 from soids.policies.pending import Pending, Waiting
+from soids.regression.level import level_shows
 
 Decided = Decision | Waiting
 
@@ -36,8 +37,8 @@ class Past(NamedTuple):
     decisions: int = 0
 
     @classmethod
-    def empty(cls, dimension: int, sets: int, intercept: bool = False) -> "Past":
-        return cls(Evidence.empty(as_count(dimension, "dimension"), sets, intercept), Pending())
+    def empty(cls, dimension: int, sets: int) -> "Past":
+        return cls(Evidence.empty(as_count(dimension, "dimension"), sets), Pending())
 
     def find(self, table: Table) -> Menu:
         """The action set of a table, checked: the same object as before, if it is known."""
@@ -61,7 +62,8 @@ class Past(NamedTuple):
         return Past(evidence, pending, offered.menu, turn)
 
     def settled(
-        self, decision: Decided | Sequence[Decided], reward: object, discount: float
+        self, decision: Decided | Sequence[Decided], reward: object, discount: float,
+        intercept: bool = False,
     ) -> tuple["Past", list[Outcome]]:
         """The past with the reward of a decision, or of a list of them, in the evidence."""
         decisions, rewards = [decision], [reward]
@@ -83,6 +85,8 @@ class Past(NamedTuple):
             evidence = evidence.add(menu, waiting.action, value, waiting.round)
             known = waiting.round, waiting.probability, waiting.action, menu, waiting.place
             outcomes.append(Outcome(*known, value))
+        if intercept and not evidence.centred and level_shows(evidence):
+            evidence = evidence.about_means()
         pending = self.pending.without([one.round for one in outcomes])
         return Past(evidence, pending, self.menu, self.decisions), outcomes
 

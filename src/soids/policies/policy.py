@@ -44,6 +44,7 @@ class Rule(Generic[Mind]):
     dimension: int
     sets: int = SETS  # number of action sets that the evidence remembers
     discount: float = 1.0  # weight of a round after one more
+    intercept: bool = False  # whether rewards may have a base level of any size
     learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
     needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set
     checks: ClassVar[Mapping[str, Check]] = CHECKS
@@ -116,7 +117,11 @@ class Policy:
     def __init__(self, rule: Rule[Any], *, floor: float = 0.0) -> None:
         self.rule = rule
         self.floor = as_floor(floor)
-        self.state = State(rule.start(), Past.empty(rule.dimension, rule.sets, getattr(rule, 'intercept', False)))
+        past = Past.empty(rule.dimension, rule.sets)
+        import os
+        if os.environ.get("ALWAYS") and rule.intercept:
+            past = past._replace(evidence=past.evidence.about_means())
+        self.state = State(rule.start(), past)
         self._shown: tuple[object, Menu] | None = None  # actions that can never change, their menu
 
     def __repr__(self) -> str:
@@ -194,7 +199,7 @@ class Policy:
 
     def observe(self, decision: Decided | Sequence[Decided], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        past, outcomes = self.state.past.settled(decision, reward, self.rule.discount)
+        past, outcomes = self.state.past.settled(decision, reward, self.rule.discount, self.rule.intercept)
         self._learn(past, outcomes)
 
     def learn(
@@ -212,7 +217,7 @@ class Policy:
         if probability > 1.0:
             raise ValueError(f"probability must be at most 1, got {probability:g}")
         past = self.state.past.after(offered, index, probability, self.rule.needs_sets)
-        self._learn(*past.settled(past.pending[past.decisions], reward, self.rule.discount))
+        self._learn(*past.settled(past.pending[past.decisions], reward, self.rule.discount, self.rule.intercept))
 
     def forget(self, decision: Decided | Sequence[Decided]) -> None:
         """Give up on the reward of a decision, or of a list of them: it will never come."""

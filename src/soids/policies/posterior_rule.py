@@ -159,13 +159,16 @@ class PosteriorRule(Rule[Mind]):
         noise = self.given("noise") or 1.0 if mind.belief is None else mind.belief.noise()
         seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
         tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds)
-        belief = self.model.update(mind.belief, evidence, tuning, rng)
+        before = mind.belief
+        if mind.believed is not None and mind.believed.centred != evidence.centred:
+            before = None  # another model
+        belief = self.model.update(before, evidence, tuning, rng)
         return Mind(belief, evidence, rate, mind.ratios, mind.root_ratios, mind.recent)
 
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
         belief = formed(mind)
         rewards = belief.rewards_on(menu)
-        if self.intercept:
+        if past.evidence.centred:
             rewards = rewards - (belief.particles().thetas @ past.evidence.centre)[:, None]
         appraiser, resolved = Appraiser.of(belief, GAINS[self.gain]), None
         under_way = awaited(mind.awaited, appraiser, past.pending, menu, rewards)
