@@ -135,6 +135,14 @@ class Evidence(NamedTuple):
             centred=True,
         )
 
+    def about_zero(self) -> "Evidence":
+        return self._replace(
+            played=Gram.of(self.played.dense() + self.rounds * np.outer(self.centre, self.centre)),
+            moment=self.moment + self.level * self.total,
+            energy=self.energy + self.rounds * self.level**2,
+            centred=False,
+        )
+
     def add(
         self, menu: Menu | None, action: Floats, reward: float, turn: int | None = None
     ) -> "Evidence":

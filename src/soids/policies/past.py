@@ -85,8 +85,8 @@ class Past(NamedTuple):
             evidence = evidence.add(menu, waiting.action, value, waiting.round)
             known = waiting.round, waiting.probability, waiting.action, menu, waiting.place
             outcomes.append(Outcome(*known, value))
-        if intercept and not evidence.centred and level_shows(evidence):
-            evidence = evidence.about_means()
+        if intercept and evidence.centred != (shown := level_shows(evidence)):
+            evidence = evidence.about_means() if shown else evidence.about_zero()
         pending = self.pending.without([one.round for one in outcomes])
         return Past(evidence, pending, self.menu, self.decisions), outcomes
 

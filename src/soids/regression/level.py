@@ -14,9 +14,11 @@ STEPS = 50
 def level_shows(evidence: Evidence) -> bool:
     t, mean, level = evidence.rounds, evidence.centre, evidence.level
     if t <= 1.0:
-        return False
+        return evidence.centred
     if t > 16 and int(8 * math.log2(t)) == int(8 * math.log2(t - 1)):
-        return False
+        return evidence.centred
+    if evidence.centred:
+        evidence = evidence.about_zero()
     energy = evidence.energy - t * level**2
     moment = evidence.moment - t * level * mean
     trace = float(evidence.played.diagonal.sum()) - t * float(mean @ mean)
