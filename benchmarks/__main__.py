@@ -10,6 +10,7 @@ from benchmarks.harness import harness
 from benchmarks.langevin import langevin
 from benchmarks.large import large
 from benchmarks.limits.command import limits
+from benchmarks.pending import pending
 from benchmarks.samplers.command import samplers
 from benchmarks.speed import speed
 
@@ -22,7 +23,7 @@ def main() -> None:
 
 
 for command in (
-    budget, decisions, designs, growth, harness, langevin, large, limits, samplers, speed,
+    budget, decisions, designs, growth, harness, langevin, large, limits, pending, samplers, speed,
 ):  # fmt: skip
     main.add_command(command)
 

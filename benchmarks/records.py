@@ -15,7 +15,7 @@ from rich.console import Console
 from benchmarks.peers import is_installed
 from soids.cli.run import reason
 from soids.files import write_whole
-from soids.plots import save
+from soids.output.figures import save
 from soids.simulation.provenance import versions
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import csv
 import sys
 
 from soids import paper_instance, theory
-from soids.cli.bound import Problem, summarise
 from soids.designs import exploratory_design
 from soids.theory.sparse_optimal_action import has_sparse_optimal_actions
+from soids.theory.summary import Problem, summarise
 
 DIMENSIONS, HORIZON = (20, 40, 100), 1000
 COLUMNS = (
@@ -22,7 +22,9 @@ def row(dimension: int) -> list[object]:
     """One line: the bounds for these actions."""
     actions, sparsity = paper_instance(dimension, seed=0).actions, dimension // 10
     c_min = exploratory_design(actions).value
-    said = summarise(Problem(dimension, sparsity, HORIZON, c_min=c_min, sparse=False))
+    said = summarise(
+        Problem(dimension, sparsity, HORIZON, c_min=c_min, sparse_optimal_actions=False)
+    )
     both = theory.theorem2(dimension, sparsity, HORIZON, c_min)
     worst = theory.theorem3_worst(dimension, sparsity, HORIZON, c_min)
     assert has_sparse_optimal_actions(actions, sparsity).holds is False

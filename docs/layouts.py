@@ -25,7 +25,7 @@ import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from soids.simulation.tables import rounded
+from soids.output.regret_tables import rounded
 from stored import Stored
 
 Options = Mapping[str, Any]

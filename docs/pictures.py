@@ -173,13 +173,13 @@ def followed(
     for against in steps:
         odds = target.prior.log_odds + AGAINST - against
         there = target._replace(prior=target.prior._replace(log_odds=odds))
-        cloud = smc.placed(there, thetas, thetas != 0.0, np.full(count, math.inf), np.ones(count))
+        cloud = smc.placed(there, thetas, thetas != 0.0, np.ones(count))
         seen = []
         for sweep in range(40):
             cloud = smc.moved(cloud, rng)
             if sweep >= 10:
                 size, length = cloud.included.sum(axis=1), np.abs(cloud.thetas).sum(axis=1)
-                seen.append([np.exp(cloud.log_truth), size, cloud.rewards.max(axis=1), length])
+                seen.append([np.exp(cloud.log_correction), size, cloud.rewards.max(axis=1), length])
         thetas = cloud.thetas
         rows.append(np.mean(seen, axis=(0, 2)))
     truth, sizes, best, lengths = np.transpose(rows)

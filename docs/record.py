@@ -26,13 +26,14 @@ import click
 
 import pages
 import stored
-from soids.cli.publish import lacking
 from soids.cli.whereabouts import SHIPPED, played_experiment, shipped
-from soids.simulation import tables
-from soids.simulation.comparison import compare, reference_of, summarise
+from soids.output import regret_tables
+from soids.output.publish import lacking
+from soids.output.table import as_csv
 from soids.simulation.experiment import Experiment
-from soids.simulation.panels import Panel, gather, versions_of
 from soids.simulation.provenance import fingerprint, versions
+from soids.simulation.results import Panel, gather, versions_of
+from soids.simulation.statistics import compare, reference_of, summarise
 from soids.simulation.store import Store
 
 sys.path.append(str(pages.ROOT))  # the benchmarks are at the top of the repository
@@ -136,7 +137,7 @@ def tidy(panels: list[Panel], reference: str) -> str:
 
 def swept(panels: list[Panel], setting: str) -> str:
     """Regret against a setting; numbers are as short as elsewhere."""
-    table = stored.Stored("", {}, tables.sweep_csv(panels, setting))
+    table = stored.Stored("", {}, as_csv(regret_tables.sweep(panels, setting)))
     rows = [[shorter(row[column]) for column in table.columns] for row in table.rows]
     return stored.as_csv(table.columns, rows)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numba import config
 
+from compiled import plain
 from soids import SOIDS, Thompson, load, save
 from soids import gram as module
 from soids.evidence import Evidence
@@ -273,7 +274,7 @@ def test_evidence_of_fewer_features_needs_no_whole_gram(by_rows):
 def test_compiled_equals_plain(by_rows, name):
     features, out = np.array([2, 9]), np.zeros((2, D))
     rows = grown(9).towards(grown(11), 0.3).roomy(thetas_on(2, 9))
-    plainly = getattr(kernel, name)
+    compiled = getattr(kernel, name)
     arguments = {
         "add_to_row": (PLAYED, 3, np.zeros(D)),
         "meet": (rows, 4),
@@ -282,8 +283,8 @@ def test_compiled_equals_plain(by_rows, name):
         "raise_rows": (0, 2, features, rows, PLAYED[0], out),
     }[name]
     ours, theirs = copy.deepcopy(arguments), copy.deepcopy(arguments)
-    plainly(*ours)
-    getattr(plainly, "py_func", plainly)(*theirs)
+    compiled(*ours)
+    plain(compiled)(*theirs)
     np.testing.assert_array_equal(ours[-1], theirs[-1])
 
 
@@ -302,7 +303,7 @@ def play_some(policy, rounds, rng):
     lambda: SOIDS(40, sparsity=3, radius=3.0, noise=1.0, particles=30),
     lambda: SOIDS(40, particles=30),
     lambda: Thompson(40, posterior="spike_slab", sparsity=3, particles=30, sweeps=2),
-], ids=["told", "not told", "slab"])  # fmt: skip
+], ids=["known", "estimated", "slab"])  # fmt: skip
 def test_a_run_by_rows_has_the_bits_of_a_run_with_the_whole_gram(fresh, monkeypatch):
     clouds = []
     for small, room in [(40, 1024), (0, 1024), (0, 5)]:

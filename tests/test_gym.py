@@ -18,13 +18,13 @@ BANDIT = SparseLinearBandit(np.random.default_rng(0).uniform(-3, 3, (8, 3)), [1.
 
 
 def rewards_through(env, policy, seed, horizon):
-    """What a policy earns and loses in one episode, its mind as in ``play``."""
-    mind = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[1])
-    menu, _ = env.reset(seed=seed)
+    """What a policy earns and loses in one episode, its random numbers those of ``play``."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[1])
+    actions, _ = env.reset(seed=seed)
     rewards, regrets = [], []
     for _ in range(horizon):
-        decision = policy.choose(menu, mind)
-        menu, reward, _, truncated, info = env.step(decision.index)
+        decision = policy.choose(actions, rng)
+        actions, reward, _, truncated, info = env.step(decision.index)
         policy.observe(decision, reward)
         rewards.append(reward)
         regrets.append(info["regret"])
@@ -90,16 +90,16 @@ def test_heavy_tails_are_the_same_as_in_play():
 def test_the_first_episode_has_the_seed_of_the_instance():
     env = gymnasium.make("soids/Paper-v0", dimension=30, seed=1)
     bandit = paper_instance(30, seed=1)
-    menu, _ = env.reset()
-    assert np.array_equal(menu, bandit.actions)
+    actions, _ = env.reset()
+    assert np.array_equal(actions, bandit.actions)
     rewards = [env.step(action)[1] for action in play(bandit, Uniform(30), 5, seed=1).chosen]
     assert rewards == play(bandit, Uniform(30), 5, seed=1).reward.tolist()
 
 
 def test_an_observation_is_a_copy():
     env = BanditEnv(BANDIT, horizon=2)
-    menu, _ = env.reset(seed=0)
-    menu[:] = 0.0
+    actions, _ = env.reset(seed=0)
+    actions[:] = 0.0
     assert np.array_equal(env.step(0)[0], BANDIT.actions)
 
 

@@ -139,8 +139,8 @@ def test_rates_never_rise(name, rounds, sparsity, more):
 
 @given(st.floats(0, 1e9), st.floats(0, 1e9))
 def test_theorem_3_falls_with_the_ratios(ratios, root_ratios):
-    dear = progress(5, actions=BASIS, ratios=ratios, root_ratios=root_ratios)
-    assert 0.0 < theorem3(dear) <= theorem3(progress(5, actions=BASIS))
+    larger = progress(5, actions=BASIS, ratios=ratios, root_ratios=root_ratios)
+    assert 0.0 < theorem3(larger) <= theorem3(progress(5, actions=BASIS))
 
 
 def test_a_rate_is_a_name_a_number_or_a_function():

@@ -13,14 +13,14 @@ from benchmarks.decisions.playable import of_dimensions, without_absent
 from benchmarks.decisions.standings import HEADS, cells, decisions_csv, standings
 from soids.bandits.data import GENOTYPES, data_file
 from soids.cli.page import framed
-from soids.cli.publish import lacking
 from soids.cli.run import Asked, carry_out, data_option, options
 from soids.files import write_whole
-from soids.plots import save
-from soids.plots.canvas import seeds_in_words
-from soids.simulation.comparison import reference_of
+from soids.output.figures import save
+from soids.output.figures.canvas import seeds_in_words
+from soids.output.publish import lacking
 from soids.simulation.experiment import Experiment
-from soids.simulation.panels import Panel, count, gather
+from soids.simulation.results import Panel, count, gather
+from soids.simulation.statistics import reference_of
 from soids.simulation.store import Store
 
 EXPERIMENTS = {path.stem: path for path in Path(__file__).parent.glob("*.toml")}

@@ -8,10 +8,18 @@ from scipy.optimize import isotonic_regression
 
 from benchmarks.decisions.standings import standings
 from soids.arrays import Floats
-from soids.plots.canvas import INK, TINY, head, number_ticks, played, seeds_in_words, styled
-from soids.plots.looks import DASHES, Look, looks
-from soids.simulation.comparison import policies_of, reference_of
-from soids.simulation.panels import Panel
+from soids.output.figures.canvas import (
+    INK,
+    TINY,
+    head,
+    number_ticks,
+    played,
+    seeds_in_words,
+    styled,
+)
+from soids.output.figures.looks import DASHES, Look, looks
+from soids.simulation.results import Panel, policies_of
+from soids.simulation.statistics import reference_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

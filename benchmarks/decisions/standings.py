@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import Floats
-from soids.simulation.comparison import difference, reference_of, summary
-from soids.simulation.panels import Panel
-from soids.simulation.tables import as_csv, rounded
+from soids.output.regret_tables import rounded
+from soids.output.table import Table, as_csv
+from soids.simulation.results import Panel
+from soids.simulation.statistics import difference, reference_of, summary
 
 HEADS = ("", "regret [95 %]", "worst", "difference [95 %]", "ms", "times")  # of ``cells``
 
@@ -32,15 +33,15 @@ class Standing(NamedTuple):
     times_high: float
 
 
-def standings(panel: Panel, reference: str | None = None, level: float = 0.95) -> list[Standing]:
+def standings(panel: Panel, reference: str | None = None) -> list[Standing]:
     """All policies that have seeds in common with the reference, the smallest regret first."""
     reference = reference_of([panel]) if reference is None else reference
     found = []
     for policy, runs in panel.runs.items():
-        apart = difference(panel, policy, reference, level)
+        apart = difference(panel, policy, reference)
         if apart is None:
             continue
-        own = summary(panel.title, policy, runs, level)
+        own = summary(panel.title, policy, runs)
         times, least, most = np.quantile(times_of(panel, policy, reference), [0.5, 0.0, 1.0])
         found.append(
             Standing(
@@ -74,7 +75,8 @@ def times_of(panel: Panel, policy: str, reference: str) -> Floats:  # (N,)
 
 def decisions_csv(panels: list[Panel]) -> str:
     """One line for each panel and policy."""
-    return as_csv(Standing._fields, [one for panel in panels for one in standings(panel)])
+    rows = [one for panel in panels for one in standings(panel)]
+    return as_csv(Table(Standing._fields, rows))
 
 
 def cells(one: Standing, reference: str) -> list[str]:

@@ -8,8 +8,8 @@ import numpy as np
 from benchmarks.growth.measure import Point
 from benchmarks.growth.power_law import QUANTITIES, Fit
 from benchmarks.growth.sizes import AXES
-from soids.plots.canvas import INK, align_logs, head, legend, styled
-from soids.plots.looks import looks
+from soids.output.figures.canvas import INK, align_logs, head, legend, styled
+from soids.output.figures.looks import looks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

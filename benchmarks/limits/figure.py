@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from benchmarks.limits.measure import Limit
-from soids.plots.canvas import INK, head, legend, number_ticks, styled
-from soids.plots.looks import looks
+from soids.output.figures.canvas import INK, head, legend, number_ticks, styled
+from soids.output.figures.looks import looks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

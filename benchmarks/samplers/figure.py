@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.samplers.chains import GOOD
 from benchmarks.samplers.measurement import HOPELESS, Measurement, ratios
-from soids.plots.canvas import align_logs, canvas, head, styled
-from soids.plots.looks import looks
+from soids.output.figures.canvas import align_logs, axes_grid, head, styled
+from soids.output.figures.looks import looks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ def draw_samplers(measurements: list[Measurement]) -> "Figure":
     known = looks(samplers)
     columns = 2 if len(problems) == 4 else min(len(problems), 3)
     with styled():
-        figure, grid = canvas(columns, -(-len(problems) // columns), len(samplers))
+        figure, grid = axes_grid(columns, -(-len(problems) // columns), len(samplers))
         for axes, problem in zip(grid.flat, problems, strict=False):
             for found in measurements:
                 if found.problem == problem:

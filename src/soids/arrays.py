@@ -36,7 +36,7 @@ def as_rows(value: object, name: str) -> Floats:
 
 
 def as_array(value: object, name: str) -> NDArray[Any]:
-    """An array of any type; an array is not copied."""
+    """An array of any type; one that is given is not copied."""
     try:
         return np.asarray(value)
     except ValueError as error:
@@ -46,9 +46,8 @@ def as_array(value: object, name: str) -> NDArray[Any]:
 def check_real(dtype: np.dtype[Any], name: str) -> None:
     """Refuse arrays of other types than real numbers."""
     if dtype.kind not in "fiub":
-        raise ValueError(
-            f"{name} must hold real numbers, got an array of type {dtype}: convert it to float64"
-        )
+        remedy = "convert it to float64"
+        raise ValueError(f"{name} must hold real numbers, got an array of type {dtype}: {remedy}")
 
 
 def check_moderate(array: Floats, name: str, above: int = 0) -> None:
@@ -64,18 +63,14 @@ def check_moderate(array: Floats, name: str, above: int = 0) -> None:
 
 
 def as_table(actions: object, dimension: int) -> Table:
-    """An action set, dense or sparse, whose shape and type are checked, but not its numbers.
-
-    It is not copied.
-    """
+    """An action set, dense or sparse, not copied: its shape and type are checked."""
     if isinstance(actions, np.ma.MaskedArray):
         raise ValueError("actions must have no mask, got a masked array: drop or impute its gaps")
     given: Any = actions if issparse(actions) else as_array(actions, "actions")
     check_real(given.dtype, "actions")
     if len(given.shape) != 2 or given.shape[1] != dimension:
-        raise ValueError(
-            f"actions must have shape (K, {dimension}), one action a row, got {given.shape}"
-        )
+        shape = f"(K, {dimension}), one action a row"
+        raise ValueError(f"actions must have shape {shape}, got {given.shape}")
     if given.shape[0] == 0:
         raise ValueError(f"actions must hold at least one action, got shape {given.shape}")
     table: Table = given.tocsr() if issparse(actions) else given
@@ -144,6 +139,11 @@ def as_number(value: object, name: str, low: float = -math.inf, *, strict: bool 
     return number
 
 
+def as_positive(value: object, name: str) -> float:
+    """A finite number above 0."""
+    return as_number(value, name, 0.0, strict=True)
+
+
 def as_generator(rng: object) -> np.random.Generator:
     if isinstance(rng, np.random.Generator):
         return rng
@@ -180,4 +180,4 @@ def as_radius(radius: object) -> float:
     """A positive radius; infinity is allowed, for priors that are proper without a ball."""
     if isinstance(radius, float) and radius == math.inf:
         return math.inf
-    return as_number(radius, "radius", 0.0, strict=True)
+    return as_positive(radius, "radius")

@@ -5,13 +5,11 @@ Notation
     total   (d,)    sum of a               energy       sum of reward**2
 
 At most ``sets`` distinct action sets are kept. If there are more, a uniform sample of the rounds
-represents them: every round has a random key, and the sample consists of the rounds with the
-smallest keys, so that order does not matter either. If old rounds are discounted, the sets with the
-smallest counts are dropped instead.
+represents them: the rounds with the smallest random keys, so that order does not matter either. If
+old rounds are discounted, the sets with the smallest counts are dropped instead.
 """
 
 import hashlib
-import math
 from bisect import bisect
 from collections import Counter
 from collections.abc import Sequence
@@ -43,7 +41,7 @@ class Menu:
 
     @cached_property
     def columns(self) -> Floats:  # (d, K)
-        """The actions by feature, as a sparse parameter uses only some of the features."""
+        """The actions by feature: a sparse parameter uses only some of the features."""
         columns = self.actions.T
         if columns.flags.c_contiguous and columns.flags.writeable:
             return columns
@@ -75,7 +73,7 @@ class Menu:
         return bool(strips.all())
 
     def _compare(self, start: int, stop: int, table: Table, strips: Bools) -> None:
-        """Mark the strips of a table that are equal to the menu's, up to the first that is not."""
+        """Mark the strips of a table that hold the same actions, up to the first that does not."""
         for i in range(start, stop):
             first = i * STRIP
             rows = strip(table, first)
@@ -101,8 +99,6 @@ class Evidence(NamedTuple):
     owners: tuple[Menu, ...] = ()  # the action sets of these rounds
     sampled: bool = False  # whether menus and counts are those of these rounds alone
     fading: bool = False  # whether old rounds are discounted
-    level: float = 0.0  # mean reward
-    centred: bool = False  # whether gram, moment and energy are about the means: an intercept
 
     @classmethod
     def empty(cls, dimension: int, sets: int = SETS) -> "Evidence":
@@ -114,42 +110,13 @@ class Evidence(NamedTuple):
         """The whole gram, which is large in many dimensions."""
         return self.played.dense()
 
-    @property
-    def centre(self) -> Floats:  # (d,)
-        """The mean of the actions played."""
-        return self.total / self.rounds if self.rounds > 0 else self.total
-
-    def about_means(self) -> "Evidence":
-        """The same evidence for a model with an intercept of any size, which is integrated out.
-
-        It replaces sums of products by those of deviations from the means (docs/levels.md).
-        """
-        if self.centred:
-            return self
-        if self.rounds == 0:
-            return self._replace(centred=True)
-        return self._replace(
-            played=self.played.about(self.centre, self.rounds),
-            moment=self.moment - self.level * self.total,
-            energy=max(0.0, self.energy - self.rounds * self.level**2),
-            centred=True,
-        )
-
-    def about_zero(self) -> "Evidence":
-        return self._replace(
-            played=Gram.of(self.played.dense() + self.rounds * np.outer(self.centre, self.centre)),
-            moment=self.moment + self.level * self.total,
-            energy=self.energy + self.rounds * self.level**2,
-            centred=False,
-        )
-
     def add(
         self, menu: Menu | None, action: Floats, reward: float, turn: int | None = None
     ) -> "Evidence":
-        """The evidence after one more action chosen from the menu, and its reward.
+        """The evidence after one more action, chosen from an action set, and its reward.
 
-        ``turn`` is the number of the round, which determines its random key. If the menu is None,
-        because there were too many to keep it, the menus of other rounds represent it.
+        ``turn`` is the number of the round, which determines its random key. If the set is None,
+        because there were too many to keep it, the sets of other rounds represent it.
         """
         after = self.note(action, reward)
         if menu is None:
@@ -186,21 +153,13 @@ class Evidence(NamedTuple):
 
     def note(self, action: Floats, reward: float) -> "Evidence":
         """The evidence after one more reward, without its action set."""
-        total, rounds = self.total + action, self.rounds + 1
-        surprise = reward - self.level
-        level = self.level + surprise / rounds
-        if self.centred:  # Welford's update: deviations from the means before, and their weight
-            weight = math.sqrt(self.rounds / rounds)
-            action, reward = weight * (action - self.centre), weight * surprise
         return Evidence(  # _replace takes several times as long
             self.played.added(action),
             self.moment + reward * action,
-            total,
+            self.total + action,
             self.energy + reward**2,
-            rounds,
-            *self[5:-2],
-            level,
-            self.centred,
+            self.rounds + 1,
+            *self[5:],
         )
 
     def faded(self, share: float) -> "Evidence":

@@ -1,9 +1,8 @@
 """The Gram matrix: the sum of a a' over all actions a played.
 
-In many dimensions it is not computed as a whole while fewer actions than features have been played.
-The actions are kept, and rows of the gram are summed from them when they are needed. Rows in use
-are cached and updated with each action. Cached rows equal those of the whole gram to the last bit,
-so results do not depend on the cache.
+In many dimensions it is not computed as a whole while fewer actions than features have been played:
+rows of the gram are summed from the actions when they are needed, and those in use are cached and
+updated. Cached rows equal those of the whole gram to the last bit: results do not depend on them.
 """
 
 from dataclasses import dataclass, field, fields
@@ -31,9 +30,9 @@ class Journal:
         self.writers: dict[int, object] = {}  # by the index of the action that they wrote
 
     def followed(self, count: int, action: Floats) -> tuple["Journal", Floats]:
-        """The first ``count`` actions and one more, and their journal.
+        """The first ``count`` actions and one more, with their journal.
 
-        It is another journal if this one is full, or another action has the place.
+        The journal is a new one if this one is full, or if another action has the place.
         """
         writer = object()
         if count == len(self.buffer) or self.writers.setdefault(count, writer) is not writer:
@@ -106,19 +105,6 @@ class Gram:
         if (soon & ~there).any():
             after._compact(soon | there)
         return Gram(diagonal, after._rows.rows[:d], nothing) if after.is_whole else after
-
-    def about(self, mean: Floats, count: float) -> "Gram":
-        """The gram of the deviations from the mean of ``count`` actions."""
-        if self._is_sum and len(self.actions) == count:
-            actions = self.actions - mean
-            return Gram((actions**2).sum(axis=0), np.empty((0, len(mean))), actions)
-        return Gram.of(self.dense() - count * np.outer(mean, mean))
-
-    def times(self, vector: Floats) -> Floats:  # (d,)
-        """The product with a vector (d,)."""
-        if self._is_sum:
-            return self.actions.T @ (self.actions @ vector)
-        return self.dense() @ vector
 
     def towards(self, other: "Gram", share: float) -> "Gram":
         """The convex combination with another gram, whose share is ``share``."""

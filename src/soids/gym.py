@@ -19,6 +19,9 @@ except ImportError as error:
     raise ImportError('soids.gym needs Gymnasium: pip install "soids[gym]"') from error
 
 
+Info = dict[str, Any]
+
+
 class BanditEnv(gymnasium.Env[Floats, np.int64]):
     """A bandit whose episodes have ``horizon`` rounds.
 
@@ -35,25 +38,19 @@ class BanditEnv(gymnasium.Env[Floats, np.int64]):
     (False, False, ['regret'])
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  Gymnasium's own
-
     def __init__(self, bandit: Bandit, *, horizon: int = 1000, seed: int = 0) -> None:
         check_world(bandit)
         self.bandit = bandit
-        self.horizon = as_count(horizon, "horizon")
-        self.seed = as_count(seed, "seed", 0)
+        self.horizon, self.seed = as_count(horizon, "horizon"), as_count(seed, "seed", 0)
         self.round = self.horizon  # an episode begins with a reset
         self.episodes = 0
         first = next(bandit.rounds(self.horizon, np.random.default_rng(0)))  # all have one shape
-        size = LARGEST
-        if isinstance(bandit, SparseLinearBandit):
-            size = float(np.abs(bandit.actions).max()) or 1.0
+        fixed = isinstance(bandit, SparseLinearBandit)
+        size = float(np.abs(first.actions).max()) or 1.0 if fixed else LARGEST
         self.action_space = gymnasium.spaces.Discrete(len(first.actions))
         self.observation_space = gymnasium.spaces.Box(-size, size, first.actions.shape, np.float64)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Floats, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Floats, Info]:
         if seed is None and self.episodes == 0:
             seed = self.seed
         super().reset(seed=seed)
@@ -65,7 +62,7 @@ class BanditEnv(gymnasium.Env[Floats, np.int64]):
         self.round = 0
         return self.offer.actions.copy(), {}
 
-    def step(self, action: np.int64 | int) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64 | int) -> tuple[Floats, float, bool, bool, Info]:
         """Play the action of a row; the last round truncates the episode."""
         if self.round == self.horizon:
             raise ValueError(f"an episode has {self.horizon} rounds: reset to begin another")

@@ -125,8 +125,8 @@ def half_explained_variance(rewards: Floats, weights: Floats) -> Floats:
 def through_noise(gain: Floats, noise: float) -> Floats:
     """The information that a noisy reward can give about its mean, whose half variance is ``gain``.
 
-    It is Shannon's capacity, ``log(1 + variance / noise**2) / 2`` in nats, in the units of the
-    gain. A small gain is hardly reduced; a gain of many times the noise is reduced by much.
+    It is Shannon's capacity, ``log(1 + variance / noise**2) / 2`` nats, in the units of the gain.
+    A small gain is hardly reduced; a gain of many times the noise is reduced by much.
 
     >>> through_noise(np.array([0.0, 0.01, 4.0]), 1.0).round(4).tolist()
     [0.0, 0.0099, 1.0986]
@@ -139,9 +139,9 @@ def through_noise(gain: Floats, noise: float) -> Floats:
 def resolved_directions(weights: Floats, awaited: Floats, variances: Floats) -> Floats:  # (P, M)
     """Orthogonal directions in the space of particles, which pending rewards will resolve.
 
-    Under weighted parameters, ``awaited`` (M, P) are the mean rewards of the pending decisions,
-    whose noise has ``variances`` (P,). The square of a direction's product with an action's rewards
-    (M,) is the variance of that action that it resolves, as if all were Gaussian.
+    ``awaited`` (M, P) are the mean rewards of the pending decisions under each particle; their
+    noise has ``variances`` (P,). The square of a direction's product with an action's rewards (M,)
+    is the variance of that action that the direction resolves, as if all were Gaussian.
     """
     centred = awaited - weights @ awaited
     weighted = weights[:, None] * centred
@@ -192,7 +192,7 @@ def information_ratio(regret: float, gain: float, power: float = 2.0) -> float:
 def minimise_ratio(regret: Floats, gain: Floats, power: float = 2.0) -> TwoPoint:
     """The distribution over actions with the smallest ``regret**power / gain``, power >= 2.
 
-    The ratio is convex in (regret, gain), falls with gain and rises with regret, so the minimiser
+    The ratio is convex in (regret, gain), falls with gain and rises with regret. So the minimiser
     lies on an edge of the upper hull of the points, where it has a closed form. If no action has a
     gain, the action of least regret is chosen.
 

@@ -95,8 +95,8 @@ def theorem2(progress: Progress) -> float:
 
 def theorem2_terms(progress: Progress) -> tuple[float, float]:
     """Theorem 2's data-rich and data-poor rates."""
-    d, s, now = progress.dimension, progress.sparsity, progress.rounds + 1
-    return rich_rate(d, s, now), poor_rate(d, s, now, progress.c_min)
+    now = progress.dimension, progress.sparsity, progress.rounds + 1
+    return rich_rate(*now), poor_rate(*now, progress.c_min)
 
 
 def theorem3_rich(progress: Progress) -> float:
@@ -118,7 +118,7 @@ def theorem3_terms(progress: Progress) -> tuple[float, float]:
     return many, float(few ** (2 / 3))
 
 
-# The formulas of Theorem 2 in plain numbers. The sparsity may be an estimate, hence a fraction.
+# The formulas of Theorem 2. The sparsity may be an estimate, hence a fraction.
 
 
 def complexity(dimension: int, sparsity: float, rounds: float) -> float:
@@ -146,34 +146,20 @@ def poor_rate(dimension: int, sparsity: float, rounds: float, c_min: float) -> f
 
 
 TERMS: dict[str, Callable[[Progress], tuple[float, float]]] = {  # data-rich, data-poor
-    "balanced": experiment_terms,
-    "cautious": experiment_terms,
-    "experiment": experiment_terms,
+    **dict.fromkeys(("balanced", "cautious", "experiment"), experiment_terms),
     "theorem2": theorem2_terms,
     "theorem3": theorem3_terms,
 }
 
-RATES: dict[str, Rate] = {
-    "balanced": balanced,
-    "cautious": cautious,
-    "experiment": experiment,
-    "rich": rich,
-    "theorem2": theorem2,
-    "theorem3": theorem3,
-    "theorem3_rich": theorem3_rich,
-    "zero": constant(0.0),
-}
+NAMED = balanced, cautious, experiment, rich, theorem2, theorem3, theorem3_rich
+RATES: dict[str, Rate] = {rate.__name__: rate for rate in NAMED} | {"zero": constant(0.0)}
 
 
 def as_rate(rate: object) -> Rate:
     """A learning rate from its name, a number, or a function of progress."""
     if isinstance(rate, str):
-        if rate not in RATES:
-            known = ", ".join(RATES)
-            raise ValueError(
-                f"rate must be a number, a function or one of {known}{meant(rate, RATES)}"
-            )
-        return RATES[rate]
-    if callable(rate):
-        return rate
-    return constant(as_number(rate, "rate", 0.0))
+        if rate in RATES:
+            return RATES[rate]
+        known = f"a number, a function or one of {', '.join(RATES)}"
+        raise ValueError(f"rate must be {known}{meant(rate, RATES)}")
+    return rate if callable(rate) else constant(as_number(rate, "rate", 0.0))

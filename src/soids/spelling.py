@@ -1,4 +1,4 @@
-"""Suggestions for misspelled names."""
+"""Names that must be known, and suggestions for misspelled ones."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -14,3 +14,10 @@ def meant(name: object, known: Iterable[str]) -> str:
     """
     near = get_close_matches(str(name), list(known), n=1, cutoff=ALIKE)
     return f", got {name!r}" + (f": did you mean {near[0]!r}?" if near else "")
+
+
+def check_choice(value: object, name: str, known: Iterable[str]) -> None:
+    """Refuse what is not one of the known names."""
+    names = tuple(known)
+    if not isinstance(value, str) or value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(names)}{meant(value, names)}")

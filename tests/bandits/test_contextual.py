@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.sparse import eye_array
 
+from command_line import called
 from soids import SOIDS, LinTS, Uniform, play
 from soids.bandits import FAMILIES, ContextualBandit, Offer, SparseLinearBandit
 from soids.cli import main
@@ -241,9 +241,9 @@ def test_inspect_refuses_changing_actions_in_one_line(tmp_path):
         'horizon = 5\nseeds = 1\n[bandit]\nfamily = "bastani"\ncovariates = 6\nsparsity = 2\n'
         '[policies]\nLinTS = { policy = "lints" }\n'
     )
-    done = CliRunner().invoke(main, ["run", str(file), "--out", str(out), "--workers", "1"])
+    done = called(main, "run", file, "--out", out, "--workers", 1)
     assert done.exit_code == 0, done.output
-    seen = CliRunner().invoke(main, ["inspect", str(out)])
+    seen = called(main, "inspect", out)
     assert seen.exit_code == 1
     assert "same actions in every round to be watched, got ContextualBandit(12" in seen.output
     assert len(seen.output.strip().splitlines()) == 1

@@ -4,8 +4,8 @@ import gzip
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from command_line import called
 from realdata import (
     DATA,
     FILES,
@@ -291,11 +291,11 @@ def test_run_plays_genotypes_with_workers_that_find_the_data(monkeypatch, tmp_pa
     file = tmp_path / "real.toml"
     file.write_text(EXPERIMENT)
     out = tmp_path / "out"
-    asked = ["run", str(file), "--out", str(out), "--workers", "1"]
-    missing = CliRunner().invoke(main, asked)
+    asked = ["run", file, "--out", out, "--workers", 1]
+    missing = called(main, *asked)
     assert missing.exit_code == 2
     assert f"name their folder by --data or {PLACE}" in missing.output
-    done = CliRunner().invoke(main, [*asked, "--data", str(DATA)])
+    done = called(main, *asked, "--data", DATA)
     assert done.exit_code == 0, done.output
     lines = (out / "regret.csv").read_text().splitlines()
     assert len(lines) == 5

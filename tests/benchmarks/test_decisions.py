@@ -17,7 +17,7 @@ from benchmarks.decisions.standings import Standing, cells, decisions_csv, stand
 from realdata import DATA, needs_genotypes
 from soids.bandits.data import PLACE
 from soids.simulation.experiment import read_experiment
-from soids.simulation.panels import Panel, Runs
+from soids.simulation.results import Panel, Runs
 
 SEEDS = np.arange(8)
 

@@ -4,11 +4,11 @@ import csv
 import json
 import math
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from benchmarks.__main__ import main
 from benchmarks.growth import measure as measuring
@@ -16,18 +16,14 @@ from benchmarks.growth.figure import draw_growth
 from benchmarks.growth.measure import Effort, Point, evidence_of, instance, measure
 from benchmarks.growth.power_law import fits, power_law
 from benchmarks.growth.sizes import AXES, Axis, Size
+from command_line import called, words
 from soids.evidence import Evidence, Menu
 
 SHORT = Effort(settling=2, decisions=6, runs=2, seconds=10.0)
 TINY = Size(dimension=20, actions=10, particles=10)
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, ["growth", *map(str, arguments)])
-
-
-def words(answer):
-    return " ".join(answer.output.split())
+run = partial(called, main, "growth")
 
 
 # Exponents
@@ -218,7 +214,7 @@ def test_help_names_every_axis():
     answer = run("--help")
     assert answer.exit_code == 0
     assert all(name in answer.output for name in AXES)
-    assert "growth" in CliRunner().invoke(main, ["--help"]).output
+    assert "growth" in called(main, "--help").output
 
 
 @pytest.mark.parametrize(

@@ -3,26 +3,22 @@
 import csv
 import math
 import time
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from benchmarks.__main__ import main
 from benchmarks.limits.figure import draw_limits
 from benchmarks.limits.measure import fastest, measure_limits, repeats
 from benchmarks.limits.tasks import DIMENSION, PARTICLES, setup, tasks
+from command_line import called, words
 from soids.posteriors.arms import MOST
 
 KERNELS = ["sweep", "all_rewards", "optimism", "fits", "appraise", "minimise_ratio"]
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, ["limits", *map(str, arguments)])
-
-
-def words(answer):
-    return " ".join(answer.output.split())
+run = partial(called, main, "limits")
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +104,7 @@ def test_help_is_there():
     answer = run("--help")
     assert answer.exit_code == 0
     assert "floor" in answer.output
-    assert "limits" in CliRunner().invoke(main, ["--help"]).output
+    assert "limits" in called(main, "--help").output
 
 
 @pytest.mark.parametrize(
@@ -127,6 +123,6 @@ def test_bad_input_is_refused_with_its_value(arguments, said):
 
 def test_a_folder_that_cannot_be_made_is_said_before_anything_is_measured(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    answer = CliRunner().invoke(main, ["limits", "--out", str(tmp_path / "file" / "folder")])
+    answer = run("--out", tmp_path / "file" / "folder")
     assert answer.exit_code == 1
     assert answer.output.startswith("Error: cannot write to")

@@ -4,11 +4,11 @@ import csv
 import itertools
 import json
 import math
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from rich.console import Console
 
 from benchmarks.__main__ import main
@@ -19,6 +19,7 @@ from benchmarks.samplers.command import tabulated
 from benchmarks.samplers.density import relaxed_log_density
 from benchmarks.samplers.figure import draw_samplers
 from benchmarks.samplers.measurement import Effort, Measurement, measure, ratios
+from command_line import called, words
 from soids.evidence import Evidence, Menu
 from soids.kernels.moves.sweep import CHAIN, PINNED_CHAIN
 from soids.posteriors import Relaxed, smc
@@ -27,12 +28,7 @@ from soids.posteriors.target import Target
 TINY = Effort(sweeps=40, draws=20, groups=1, peer_groups=1, patience=1)
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, ["samplers", *map(str, arguments)])
-
-
-def words(answer):
-    return " ".join(answer.output.split())
+run = partial(called, main, "samplers")
 
 
 # The pace of our chains
@@ -68,7 +64,7 @@ def summed_over_labels(target, theta):
     count = len(labels)
     thetas = np.tile(theta, (count, 1))
     cloud = smc.placed(target, thetas, labels, np.full(count, 0.25))
-    return np.logaddexp.reduce(cloud.log_density + cloud.log_truth)
+    return np.logaddexp.reduce(cloud.log_density + cloud.log_correction)
 
 
 @pytest.mark.parametrize("menus", [1, 2])
@@ -340,7 +336,7 @@ def test_help_names_every_sampler_and_every_kind_of_data():
     answer = run("--help")
     assert answer.exit_code == 0
     assert all(name in answer.output for name in (*walks.SAMPLERS, *DATA))
-    assert "samplers" in CliRunner().invoke(main, ["--help"]).output
+    assert "samplers" in called(main, "--help").output
 
 
 @pytest.mark.parametrize(

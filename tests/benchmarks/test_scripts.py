@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 from numba import config
 
-from benchmarks import budget, langevin, large
+from benchmarks import budget, langevin, large, pending
 from benchmarks.__main__ import main
 from benchmarks.problems import random_evidence
 from soids import paper_instance
@@ -32,6 +32,17 @@ def test_a_large_run_says_what_it_found(monkeypatch):
     for name, value in {"DIMENSION": 30, "ACTIONS": 200, "SPARSITY": 3, "HORIZON": 80}.items():
         monkeypatch.setattr(large, name, value)
     assert large.row(0)[3] == "3 of 3"
+
+
+@pytest.mark.parametrize("changing", [False, True])
+def test_the_memory_of_pending_decisions_grows_with_their_number(changing):
+    few, many = (pending.megabytes(count, changing) for count in (300, 1300))
+    assert 0.8 < many - few < 2.0
+
+
+@pytest.mark.parametrize("name", pending.POLICIES)
+def test_decisions_are_timed_beside_pending_ones(name):
+    assert min(pending.milliseconds(pending.POLICIES[name], 3, 10)) > 0.0
 
 
 @pytest.mark.parametrize("evidence", [random_evidence, langevin.chosen_evidence])

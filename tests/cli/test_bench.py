@@ -1,12 +1,11 @@
 """``soids bench``: how to get the benchmarks."""
 
-from click.testing import CliRunner
+from functools import partial
 
+from command_line import called
 from soids.cli import main
 
-
-def bench(*arguments):
-    return CliRunner().invoke(main, ["bench", *arguments])
+bench = partial(called, main, "bench")
 
 
 def test_the_command_says_how_to_get_and_run_the_benchmarks():

@@ -4,20 +4,16 @@ import csv
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from soids import E2D, FGTS, SOIDS, LinTS, SparseLinearBandit, Uniform, paper_instance
-from soids.cli import findings_bounds, main
-from soids.cli.findings import bars, remarks, series, tabulate
+from command_line import called
+from soids.cli import main
 from soids.cli.run import prepare
 from soids.policies import POLICIES
-from soids.simulation.diagnosis import diagnose
 from soids.simulation.experiment import read_experiment
-from soids.simulation.findings import find
-from soids.simulation.guarantees import guarantees
 from soids.simulation.store import Store, read_outcome
 from soids.simulation.worker import Post, perform
 
@@ -40,7 +36,6 @@ LinUCB = { policy = "linucb", alpha = [1.0, 3.0] }
 horizon = 10
 seeds = 1
 """
-SAME = {"reproduced": True, "choices_differ_from": None, "same_code": True}
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +52,7 @@ def folder(tmp_path_factory):
     return place
 
 
-def ask(*words):
-    """What the command answers."""
-    return CliRunner().invoke(main, ["inspect", *map(str, words)], env={"COLUMNS": "120"})
+ask = partial(called, main, "inspect", width=120)
 
 
 def the_one(folder, label, *more):
@@ -94,7 +87,9 @@ def test_the_regret_and_the_bounds_have_tables(folder):
         assert words in shown
     text = " ".join(shown.split())
     assert "Theorems 1 and 3 are not proven for this run: eta must be 0.25, it is 1; the" in text
-    assert 'Covered by a theorem: SOIDS(10, sparsity=1, radius=10, noise=10, rate="rich"' in text
+    assert (
+        'A theorem covers this call: SOIDS(10, sparsity=1, radius=10, noise=10, rate="rich"' in text
+    )
     assert "at most the true one, as it must be (Proposition SIG-TIG). In the median round" in text
     plain = the_one(folder, "LinUCB, alpha = 3").stdout
     assert "Regret by actions" in plain
@@ -114,7 +109,7 @@ def test_labels_are_no_markup(folder):
 
 def test_a_policy_without_a_posterior_is_shown_with_what_it_has(folder):
     shown = the_one(folder, "LinUCB, alpha = 3").stdout
-    assert "no posterior to look into" in shown
+    assert "This policy has no posterior" in shown
     assert "upper bound on the regret" in shown
     assert "effective" not in shown
 
@@ -246,63 +241,3 @@ def test_choices_that_differ_are_said_to_and_why(folder, tmp_path):
         answer = ask(store.path(trial))
         assert answer.exit_code == 0
         assert message in " ".join(answer.stdout.split())
-
-
-# In plain words
-
-
-def test_remarks_say_what_was_found():
-    bandit = paper_instance(10, seed=0)
-    seen = diagnose(bandit, SOIDS(10), 20, seed=0)
-    found = find(seen)._replace(thin=1, resampled=2, tempered=0, found=8, lost=3, intruders=1)
-    text = " ".join(remarks(seen, found, SAME))
-    assert "below half in 1 round; the cloud was resampled in 2 rounds" in text
-    assert "by several steps in no round" in text
-    assert "in round 8, and was in doubt again in 3 rounds; in the end 1 other feature se" in text
-    assert "10 here, more than the sparsity 1 that the paper assumes" in text
-    lost = " ".join(remarks(seen, found._replace(found=None), SAME))
-    assert "never included as a whole" in lost
-    flat = SparseLinearBandit([[1.0, 0.0], [-1.0, 0.0]], [1.0, 0.0], 0.5)
-    for policy, remark in (
-        (E2D(2), "No lemma bounds the information ratio of this policy."),
-        (FGTS(2), "No lemma bounds the 3-ratio of this policy."),
-        (SOIDS(2), "the actions do not span the space, so C_min is 0."),
-    ):
-        seen = diagnose(flat, policy, 5, seed=0)
-        assert remark in " ".join(remarks(seen, find(seen), SAME))
-
-
-@pytest.mark.parametrize(
-    ("found", "remark"),
-    [
-        ({"unmet1": [], "unmet3": []}, "All that Theorem 1 assumes holds for this run. All that T"),
-        ({"unmet1": [], "unmet3": ["a"]}, "for this run. Theorem 3 is not proven for this run: a."),
-        ({"unmet1": ["a"], "unmet3": ["b"]}, "run: a. Theorem 3 is not proven for this run: b. C"),
-        (
-            {"unmet1": ["a", "b"], "unmet3": ["a"]},
-            "Theorems 1 and 3 are not proven for this run: a. Theorem 1 further lacks: b. Covered",
-        ),
-        ({"unit": 10.0}, "Regret is in units of the rewards, 10 times those of the theorems."),
-        ({"trivial": 1.0}, "Vacuous at this horizon: both bounds are above the trivial one."),
-    ],
-)
-def test_what_is_proven_is_said_in_sentences(found, remark):
-    bandit = paper_instance(10, seed=0)
-    bounds = guarantees(diagnose(bandit, SOIDS(10, noise=1.0), 5, seed=0))._replace(trivial=1e9)
-    text = " ".join(findings_bounds.remarks(bounds._replace(**found)))
-    assert remark in text
-    assert ("Vacuous" in text) == ("trivial" in found)
-
-
-def test_rows_without_content_are_left_out():
-    bandit = paper_instance(10, seed=0)
-    dense = series(diagnose(bandit, LinTS(10), 5, seed=0))
-    assert not {"learning rate", "term of the learning rate", "distinct supports"} & set(dense)
-    silent = diagnose(bandit, Uniform(10), 5, seed=0)
-    assert list(series(silent)) == ["regret so far", "probability of the choice"]
-    assert tabulate(silent, "title").row_count == 2
-
-
-def test_bars_rise_with_the_probability_and_are_no_wider_than_the_screen():
-    assert bars(np.linspace(0.0, 1.0, 8)) == "▁▂▃▄▅▆▇█"
-    assert len(bars(np.zeros(1001))) == 40

@@ -2,16 +2,15 @@
 
 import subprocess
 import sys
+from functools import partial
 from importlib.metadata import version
 
 import pytest
-from click.testing import CliRunner
 
+from command_line import called
 from soids.cli import main
 
-
-def told(*arguments):
-    return CliRunner().invoke(main, arguments)
+told = partial(called, main)
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])

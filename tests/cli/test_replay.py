@@ -2,11 +2,12 @@
 
 import csv
 import json
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from command_line import called
 from realdata import DATA, needs_obd
 from soids.cli import main
 from soids.logs import LogWriter
@@ -14,9 +15,7 @@ from soids.logs import LogWriter
 MEN = DATA / "obd" / "bts" / "men.csv.gz"
 
 
-def ask(*words):
-    """What the command answers."""
-    return CliRunner().invoke(main, ["replay", *map(str, words)], env={"COLUMNS": "160"})
+ask = partial(called, main, "replay", width=160)
 
 
 def answer(*words):

@@ -27,7 +27,7 @@ def hard(dimension):
     return actions
 
 
-MENUS = [
+ACTION_SETS = [
     pytest.param(actions, id=name)
     for name, actions in {
         "6x3": random_actions(6, 3),
@@ -56,7 +56,7 @@ def moment(design, actions):
     return actions.T @ (design.weights[:, None] * actions)
 
 
-@pytest.mark.parametrize("actions", MENUS)
+@pytest.mark.parametrize("actions", ACTION_SETS)
 @pytest.mark.parametrize("solve", DESIGNS)
 def test_the_gap_is_below_the_tolerance(solve, actions):
     design = solve(actions)
@@ -68,7 +68,7 @@ def test_the_gap_is_below_the_tolerance(solve, actions):
     assert solve(actions, 1e-6).gap <= 1e-5  # about what rounding leaves on the worst of these
 
 
-@pytest.mark.parametrize("actions", MENUS)
+@pytest.mark.parametrize("actions", ACTION_SETS)
 def test_the_value_is_that_of_the_weights(actions):
     exploratory, popart, optimal = (solve(actions) for solve in DESIGNS)
     smallest = np.linalg.eigvalsh(moment(exploratory, actions))[0]
@@ -79,7 +79,7 @@ def test_the_value_is_that_of_the_weights(actions):
     assert optimal.value == pytest.approx(errors.max(), rel=1e-7)
 
 
-@pytest.mark.parametrize("actions", MENUS)
+@pytest.mark.parametrize("actions", ACTION_SETS)
 def test_the_bounds_are_on_the_right_side(actions):
     rounding = 1e-12
     exploratory, popart, optimal = (solve(actions) for solve in DESIGNS)

@@ -13,7 +13,7 @@ import record
 import stored
 from layouts import as_markdown
 from soids.cli import main
-from soids.simulation.panels import Panel, Runs
+from soids.simulation.results import Panel, Runs
 from write import write
 
 PAGES = [str(path.relative_to(pages.ROOT)) for path in pages.pages(pages.ROOT)]

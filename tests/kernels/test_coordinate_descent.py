@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from compiled import plain
 from soids.kernels.coordinate_descent import descend
 
 
-@pytest.mark.parametrize("kernel", [descend, getattr(descend, "py_func", descend)])
+@pytest.mark.parametrize("kernel", [descend, plain(descend)])
 @pytest.mark.parametrize("start", [0.0, 5.0])
 def test_it_ends_where_no_coordinate_can_be_improved(kernel, start):
     rng = np.random.default_rng(0)
@@ -22,7 +23,7 @@ def test_it_ends_where_no_coordinate_can_be_improved(kernel, start):
     assert (np.abs(slope[~active]) <= weights[~active] + 1e-9).all()
 
 
-@pytest.mark.parametrize("kernel", [descend, getattr(descend, "py_func", descend)])
+@pytest.mark.parametrize("kernel", [descend, plain(descend)])
 def test_what_was_never_seen_stays_zero(kernel):
     theta = np.array([3.0, 0.0])
     kernel(np.diag([0.0, 1.0]), np.array([0.0, 2.0]), np.array([0.1, 0.5]), theta, 1e-12, 100)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compiled import plain
 from soids.kernels import hull
 
 # Whole numbers make ties, duplicates and points on one line common.
@@ -62,9 +63,8 @@ def test_no_action_lies_above_the_edge(actions, power):
 
 @given(points, powers)
 def test_compiled_equals_plain(actions, power):
-    plain = getattr(hull.best_edge, "py_func", hull.best_edge)
     regret, gain = arrays(actions)
-    assert hull.best_edge(regret, gain, power) == plain(regret, gain, power)
+    assert hull.best_edge(regret, gain, power) == plain(hull.best_edge)(regret, gain, power)
 
 
 @given(st.lists(points, min_size=1, max_size=4))
@@ -87,6 +87,6 @@ def test_a_frontier_is_what_no_other_action_of_the_menu_beats(menus):
 def test_compiled_frontiers_equal_plain_ones(menus):
     regret, gain = arrays([action for menu in menus for action in menu])
     starts = np.cumsum([0, *map(len, menus)])
-    compiled, plain = hull.frontiers, getattr(hull.frontiers, "py_func", hull.frontiers)
-    for one, other in zip(*(make(regret, gain, starts) for make in (compiled, plain)), strict=True):
+    both = hull.frontiers, plain(hull.frontiers)
+    for one, other in zip(*(make(regret, gain, starts) for make in both), strict=True):
         np.testing.assert_array_equal(one, other)

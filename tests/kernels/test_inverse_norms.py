@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from compiled import plain
 from soids.kernels.inverse_norms import lengths_of
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("kernel", [lengths_of, getattr(lengths_of, "py_func", lengths_of)])
+@pytest.mark.parametrize("kernel", [lengths_of, plain(lengths_of)])
 def test_lengths_are_norms_in_the_inverse_of_the_precision(kernel, order):
     rng = np.random.default_rng(0)
     factor = np.asarray(np.tril(rng.standard_normal((5, 5))) + 4.0 * np.eye(5), order=order)

@@ -6,9 +6,10 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.stats import norm
 
+from compiled import plain
 from soids.kernels.mean_field import Problem, ascend, cheapest, cost
 
-kernels = pytest.mark.parametrize("kernel", [cheapest, getattr(cheapest, "py_func", cheapest)])
+kernels = pytest.mark.parametrize("kernel", [cheapest, plain(cheapest)])
 
 
 def assert_cheapest(found, pull, curvature):

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from compiled import plain
 from soids.information import half_variance, shortfall
 from soids.kernels import regret_gain
 from thread_counts import by_one_and_two_threads, needs_two_threads
@@ -18,10 +19,6 @@ def drawn(count, size=9, seed=0):
     weights = rng.dirichlet(np.ones(size))
     weights[2] = 0.0
     return rng.standard_normal((size, count)), weights / weights.sum()
-
-
-def plain(kernel):
-    return getattr(kernel, "py_func", kernel)
 
 
 @pytest.mark.parametrize("count", COUNTS)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from compiled import plain
 from soids.kernels import rewards
 from thread_counts import by_one_and_two_threads, needs_two_threads
 
@@ -44,8 +45,7 @@ def test_compiled_equals_plain(monkeypatch):
     thetas, columns = drawn(600)
     compiled = rewards.all_rewards(thetas, columns)
     for name in ("reward_rows", "support", "add_shares"):
-        kernel = getattr(rewards, name)
-        monkeypatch.setattr(rewards, name, getattr(kernel, "py_func", kernel))
+        monkeypatch.setattr(rewards, name, plain(getattr(rewards, name)))
     np.testing.assert_allclose(rewards.all_rewards(thetas, columns), compiled, rtol=1e-13)
 
 

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
+from compiled import plain
 from soids.kernels.transposed import is_transposed
 
-either = pytest.mark.parametrize(
-    "compare", [is_transposed, getattr(is_transposed, "py_func", is_transposed)]
-)
+either = pytest.mark.parametrize("compare", [is_transposed, plain(is_transposed)])
 
 
 @either

@@ -14,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import expit
 
+from compiled import plain
 from soids.kernels import truncated_normal
 
 # A context of our own: the global one belongs to all tests.
@@ -63,10 +64,6 @@ def exact_mass(slope, precision, low, high):
         start, end = -end, -start  # erfc keeps its digits in the right tail only
     tails = exact.erfc(start) - exact.erfc(end)
     return exact.exp(slope * mode / 2) * exact.sqrt(exact.pi) / (2 * root) * tails
-
-
-def plain(kernel):
-    return getattr(kernel, "py_func", kernel)
 
 
 def test_erfcx_is_exact_to_1e_14():

@@ -1,7 +1,5 @@
 """Logs in other formats: parquet, the Open Bandit Dataset, VW's dsjson, frames."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -18,17 +16,7 @@ from soids.logs import (
     write_parquet,
 )
 from soids.offpolicy import NAMED, evaluate
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "log.jsonl"
-
-
-def write_lines(path, *records):
-    """A file with a line for each record."""
-    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-
+from some_logs import write_lines
 
 # Parquet
 

@@ -21,21 +21,10 @@ from soids.logs import (
 )
 from soids.logs import joining as joining_module
 from soids.logs.joining import Joiner, Seen
+from some_logs import write_lines
 
 HEADER = {"format": "soids log", "version": 1, "sets": {"home": [[1.0, 0.0], [0.0, 1.0]]}}
 DECISION = {"id": "a", "set": "home", "chosen": 1, "propensity": 0.25, "reward": 2.0}
-
-
-def write_lines(path, *records):
-    """A file with a line for each record; texts are lines as they are."""
-    lines = [one if isinstance(one, str) else json.dumps(one) + "\n" for one in records]
-    path.write_text("".join(lines), encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "log.jsonl"
 
 
 # What is written comes back

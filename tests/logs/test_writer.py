@@ -11,11 +11,6 @@ import pytest
 from soids.logs import JsonLog, LogError, LogWriter
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "log.jsonl"
-
-
 def test_a_log_is_continued(path):
     for name in ("a", "b"):
         with LogWriter(path, sets={"home": np.eye(2)}) as log:

@@ -55,8 +55,9 @@ JUDGES = {
     ),
     "harness": (
         "simulation/test_store.py", "simulation/test_experiment.py",
-        "simulation/test_experiment_figures.py", "simulation/test_comparison.py",
-        "simulation/test_play.py", "simulation/test_panels.py", "simulation/test_worker.py",
+        "simulation/test_experiment_figures.py", "simulation/test_statistics.py",
+        "simulation/test_sweeps.py",
+        "simulation/test_play.py", "simulation/test_results.py", "simulation/test_worker.py",
         "simulation/test_engines.py", "bandits", "cli/test_run.py",
     ),
 }  # fmt: skip

@@ -54,8 +54,8 @@ BUGS = (
     ),
     Bug(
         "reward for prediction",
-        "prediction = float(one.action @ foresight.mean())",
-        "prediction = one.reward",
+        "prediction = float(decision.action @ foresight.mean())",
+        "prediction = reward",
         kind="baseline",
     ),
     Bug(

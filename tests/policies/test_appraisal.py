@@ -16,7 +16,7 @@ from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.awaited import awaited
 
 BANDIT = paper_instance(20, 0)
-TOLD = {"sparsity": 2, "radius": 10.0, "noise": 1.0}
+KNOWN = {"sparsity": 2, "radius": 10.0, "noise": 1.0}
 
 
 def waiting(policy, decisions=3):
@@ -30,7 +30,7 @@ def waiting(policy, decisions=3):
 
 def test_a_noisy_reward_is_rated_by_what_those_under_way_leave_to_learn():
     """To count the noise first would rate the share of a logarithm."""
-    policy = waiting(SOIDS(20, gain="shannon", **TOLD))
+    policy = waiting(SOIDS(20, gain="shannon", **KNOWN))
     belief, menu = policy.state.mind.belief, Menu(BANDIT.actions)
     rewards, weights = belief.rewards_on(menu), belief.particles().weights
     appraiser = Appraiser.of(belief, GAINS["shannon"])
@@ -46,7 +46,7 @@ def test_a_noisy_reward_is_rated_by_what_those_under_way_leave_to_learn():
 
 @pytest.mark.parametrize("gain", GAINS)
 def test_other_contexts_are_rated_like_the_one_on_offer(gain):
-    policy = waiting(SOIDS(20, gain=gain, **TOLD))
+    policy = waiting(SOIDS(20, gain=gain, **KNOWN))
     belief = policy.state.mind.belief
     menu = Menu(BANDIT.actions)
     appraiser, rewards = Appraiser.of(belief, GAINS[gain]), belief.rewards_on(menu)
@@ -61,7 +61,7 @@ def test_other_contexts_are_rated_like_the_one_on_offer(gain):
 
 @pytest.mark.parametrize(
     "policy",
-    [SOIDS(20, **TOLD), SOIDS(20, gain="shannon", **TOLD), SparseIDS(20, **TOLD)],
+    [SOIDS(20, **KNOWN), SOIDS(20, gain="shannon", **KNOWN), SparseIDS(20, **KNOWN)],
     ids=["full", "shannon", "conditional"],
 )
 def test_what_a_choice_teaches_is_explained_as_it_was_counted(policy):
@@ -70,12 +70,12 @@ def test_what_a_choice_teaches_is_explained_as_it_was_counted(policy):
     rewards, weights = belief.rewards_on(decision.menu), belief.particles().weights
     lessons = {
         "full": half_variance,
-        "shannon": lambda *cloud: through_noise(half_variance(*cloud), 1.0),
+        "shannon": lambda *particles: through_noise(half_variance(*particles), 1.0),
         "conditional": half_explained_variance,
     }
-    told = policy.explain(decision)
-    lesson = lessons[policy.rule.gain](rewards, weights)[decision.index]
-    assert told.gain == pytest.approx(float(lesson), rel=1e-9)
-    assert told.deviation == pytest.approx(
+    explanation = policy.explain(decision)
+    expected = lessons[policy.rule.gain](rewards, weights)[decision.index]
+    assert explanation.gain == pytest.approx(float(expected), rel=1e-9)
+    assert explanation.deviation == pytest.approx(
         float(np.sqrt(2.0 * half_variance(rewards, weights)[decision.index])), rel=1e-9
     )

@@ -129,7 +129,7 @@ def test_saving_changes_nothing_and_saves_the_same_again(family, moment, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "told",
+    "given",
     [
         {"posterior": "spike_slab", "sparsity": 2, "radius": 3.0, "noise": 0.5},
         {"posterior": Subset(3, sparsity=1, radius=2.0)},
@@ -140,9 +140,9 @@ def test_saving_changes_nothing_and_saves_the_same_again(family, moment, tmp_pat
     ],
     ids=str,
 )
-def test_settings_survive(told, tmp_path):
+def test_settings_survive(given, tmp_path):
     settings = {
-        **told, "rate": 0.125, "eta": 0.25, "gain": "conditional", "particles": 20, "sweeps": 2
+        **given, "rate": 0.125, "eta": 0.25, "gain": "conditional", "particles": 20, "sweeps": 2
     }  # fmt: skip
     save(Thompson(3, **settings), tmp_path / "policy")
     policy = load(tmp_path / "policy")

@@ -104,7 +104,7 @@ def test_the_bias_of_a_sample_vanishes_as_it_grows(theta):
 
 @compiled
 @pytest.mark.parametrize("sets", [128, 2])
-def test_a_cloud_follows_changing_sets_exactly(sets):
+def test_a_belief_follows_changing_sets_exactly(sets):
     """Three different sets, one after the other, against an integral over the ball.
 
     With room for two the third takes the place of another: the target is then that of the two.
@@ -112,21 +112,21 @@ def test_a_cloud_follows_changing_sets_exactly(sets):
     past = scene(2, 9, menus=3)
     posterior = Subset(2, sparsity=2, radius=2.0, noise=1.0)
     menus = [Menu(actions) for actions in past.menus]
-    evidence, cloud = Evidence.empty(2, sets), None
+    evidence, belief = Evidence.empty(2, sets), None
     rng = np.random.default_rng(4)
     tuning = Tuning(eta=0.5, rate=0.4, particles=6_000, sweeps=4)
     for offer, action, reward in zip(past.offered, past.played, past.rewards, strict=True):
         evidence = evidence.add(menus[offer], action, float(reward))
-        cloud = posterior.update(cloud, evidence, tuning, rng)
+        belief = posterior.update(belief, evidence, tuning, rng)
     if sets == 128:
         exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=0.5, rate=0.4)
-        assert_exact(cloud.particles(), exact, past)
+        assert_exact(belief.particles(), exact, past)
         return
     assert len(evidence.menus) == 2
     whole = Target.of(evidence, posterior.prior(evidence), 0.5, 0.4)
-    np.testing.assert_allclose(cloud.target.tilts, whole.tilts)
+    np.testing.assert_allclose(belief.target.tilts, whole.tilts)
     fresh = posterior.update(None, evidence, tuning, np.random.default_rng(5))
-    one, two = cloud.particles(), fresh.particles()
+    one, two = belief.particles(), fresh.particles()
     error = np.sqrt(2.0 / 3_000) * one.thetas.std(axis=0)  # half of the particles are effective
     assert pooled(two_sided((one.mean() - two.mean()) / error)) > ALONE
 
@@ -138,8 +138,8 @@ def test_dozens_of_different_sets_weigh_together_exactly():
     exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=0.5, rate=0.1)
     tuning = Tuning(eta=0.5, rate=0.1, particles=3_000, sweeps=8)
     posterior = Subset(2, sparsity=2, radius=2.0, noise=1.0)
-    cloud = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(6))
-    assert_exact(cloud.particles(), exact, past)
+    belief = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(6))
+    assert_exact(belief.particles(), exact, past)
 
 
 def smallest_ratio(regrets, gains):
@@ -245,10 +245,10 @@ def test_many_actions_on_several_menus_go_on_from_a_file(tmp_path):
     save(policy, tmp_path / "policy")
     twin = load(tmp_path / "policy")
     for turn in range(6):
-        luck, noise = [np.random.default_rng(turn) for _ in range(2)], rng.standard_normal()
+        rngs, noise = [np.random.default_rng(turn) for _ in range(2)], rng.standard_normal()
         one, other = (
             mine.choose(menus[turn % 3].actions, mind)
-            for mine, mind in zip((policy, twin), luck, strict=True)
+            for mine, mind in zip((policy, twin), rngs, strict=True)
         )
         assert (one.index, one.probability, one.info) == (
             other.index,

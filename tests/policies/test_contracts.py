@@ -24,7 +24,7 @@ every_posterior = pytest.mark.parametrize("name", POSTERIORS)
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (10, 4))
 EASY = SparseLinearBandit(ACTIONS, [0.0, 2.0, 0.0, 0.0], noise=0.5)
-TOLD = {"sparsity": 1, "radius": 2.0, "noise": 0.5}
+GIVEN = {"sparsity": 1, "radius": 2.0, "noise": 0.5}
 
 
 def drawn_rewards(decisions, seed=0):
@@ -44,16 +44,16 @@ def test_the_same_seed_gives_the_same_run(family):
 
 @every_policy
 def test_whole_numbers_do_where_numbers_are_meant(family):
-    told = {"sparsity": np.int64(1), "radius": 2, "noise": 1, "norm": 2, "reward_bound": 2}
-    rewards = [play(EASY, family(4, **told), 8, seed=0).reward.tolist()]
-    told = {name: value if name == "sparsity" else float(value) for name, value in told.items()}
-    rewards.append(play(EASY, family(4, **told), 8, seed=0).reward.tolist())
+    given = {"sparsity": np.int64(1), "radius": 2, "noise": 1, "norm": 2, "reward_bound": 2}
+    rewards = [play(EASY, family(4, **given), 8, seed=0).reward.tolist()]
+    given = {name: value if name == "sparsity" else float(value) for name, value in given.items()}
+    rewards.append(play(EASY, family(4, **given), 8, seed=0).reward.tolist())
     assert rewards[0] == rewards[1]
 
 
 @every_policy
 def test_a_choice_is_one_of_the_actions_with_its_propensity(family):
-    policy, rng = family(4, **TOLD), np.random.default_rng(0)
+    policy, rng = family(4, **GIVEN), np.random.default_rng(0)
     for t in range(1, 16):
         decision = policy.choose(ACTIONS, rng)
         assert decision.round == t
@@ -95,9 +95,9 @@ PATIENCE = {
 @every_learner
 def test_an_easy_instance_is_learned(family):
     rounds = PATIENCE.get(name_of(family), 60)
-    told = TOLD if rounds == 60 else {**TOLD, "exploration": rounds // 2}
+    given = GIVEN if rounds == 60 else {**GIVEN, "exploration": rounds // 2}
     late = [
-        play(EASY, family(4, **told), rounds, seed).regret[rounds // 2 :].mean()
+        play(EASY, family(4, **given), rounds, seed).regret[rounds // 2 :].mean()
         for seed in range(4)
     ]
     assert np.mean(late) < 0.15 * EASY.gaps.mean()  # of what a uniform policy would pay
@@ -120,7 +120,7 @@ def test_what_the_caller_passes_is_neither_changed_nor_kept(family):
 
 @pytest.mark.parametrize("family", members("soids_theorem3", "fgts_theorem3"))  # ask for s <= d / 2
 @pytest.mark.parametrize(
-    ("bandit", "told"),
+    ("bandit", "given"),
     [
         (SparseLinearBandit([[1.0, 0.5]], [1.0, 0.0]), {}),
         (SparseLinearBandit([[1.0], [-1.0], [0.5]], [1.0]), {}),
@@ -131,8 +131,8 @@ def test_what_the_caller_passes_is_neither_changed_nor_kept(family):
     ],
     ids=["one action", "one feature", "twins", "nothing to choose", "no noise", "little noise"],
 )
-def test_odd_worlds_are_played_to_the_end(family, bandit, told):
-    policy = family(len(bandit.theta), **told)
+def test_odd_worlds_are_played_to_the_end(family, bandit, given):
+    policy = family(len(bandit.theta), **given)
     if name_of(family) in SPANNING and np.linalg.matrix_rank(bandit.actions) < len(bandit.theta):
         with pytest.raises(ValueError, match="actions must span"):
             play(bandit, policy, 12, seed=0)
@@ -171,7 +171,7 @@ def test_batched_delayed_and_reordered_rewards_are_the_same_evidence(family):
 
 @every_policy_of_changing_sets
 def test_a_new_menu_each_round_is_no_obstacle(family):
-    policy, rng = family(4, **TOLD), np.random.default_rng(0)
+    policy, rng = family(4, **GIVEN), np.random.default_rng(0)
     fewest = 4 if name_of(family) in SPANNING else 1
     for count in range(fewest, fewest + 8):
         actions = rng.uniform(-1, 1, (count, 4))
@@ -203,12 +203,12 @@ def gathered(theta, rounds, noise=0.5, seed=0, actions=ACTIONS):
 
 
 def replicated(posterior, evidence, tuning, statistic, count=16):
-    """Mean of a statistic over independent clouds, and its standard error."""
-    clouds = (
+    """Mean of a statistic over independent beliefs, and its standard error."""
+    beliefs = (
         posterior.update(None, evidence, tuning, np.random.default_rng(seed))
         for seed in range(count)
     )
-    values = np.array([statistic(cloud.particles()) for cloud in clouds])
+    values = np.array([statistic(belief.particles()) for belief in beliefs])
     return values.mean(axis=0), values.std(axis=0, ddof=1) / count**0.5
 
 
@@ -218,22 +218,22 @@ def replicated(posterior, evidence, tuning, statistic, count=16):
 def test_weights_are_a_distribution(name, rounds, rate):
     posterior = POSTERIORS[name](4)
     evidence = gathered(EASY.theta, rounds)
-    cloud = posterior.update(None, evidence, Tuning(1.0, rate, 50, 1), np.random.default_rng(0))
-    thetas, included, weights = cloud.particles()
+    belief = posterior.update(None, evidence, Tuning(1.0, rate, 50, 1), np.random.default_rng(0))
+    thetas, included, weights = belief.particles()
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)
     assert weights.min() >= 0.0
     assert np.isfinite(thetas).all()
     assert thetas.shape == included.shape == (50, 4)
-    assert cloud.noise() > 0.0
+    assert belief.noise() > 0.0
 
 
-def test_a_broken_cloud_is_an_error_and_not_an_endless_loop():
+def test_a_broken_belief_is_an_error_and_not_an_endless_loop():
     posterior, rng = POSTERIORS["subset"](4), np.random.default_rng(0)
     tuning = Tuning(1.0, 0.5, 50, 1)
-    cloud = posterior.update(None, gathered(EASY.theta, 2), tuning, rng)
-    cloud.variances[:] = np.nan
+    belief = posterior.update(None, gathered(EASY.theta, 2), tuning, rng)
+    belief.variances[:] = np.nan
     with pytest.raises(FloatingPointError, match="rescale"):
-        posterior.update(cloud, gathered(EASY.theta, 3), tuning, rng)
+        posterior.update(belief, gathered(EASY.theta, 3), tuning, rng)
 
 
 @every_posterior
@@ -269,17 +269,17 @@ def test_without_optimism_it_is_the_prior_times_the_powered_likelihood(name, eta
 
 
 @every_posterior
-@pytest.mark.parametrize("told", [{}, TOLD], ids=["told nothing", "told all"])
-def test_much_data_leave_no_doubt(name, told):
-    cloud, rng = None, np.random.default_rng(0)
-    posterior = POSTERIORS[name](4, **told)
+@pytest.mark.parametrize("given", [{}, GIVEN], ids=["given nothing", "given all"])
+def test_much_data_leave_no_doubt(name, given):
+    belief, rng = None, np.random.default_rng(0)
+    posterior = POSTERIORS[name](4, **given)
     for rounds in (10, 100, 3000):
         evidence = gathered(EASY.theta, rounds)
-        cloud = posterior.update(cloud, evidence, Tuning(1.0, 0.01, 100, 2), rng)
-    particles = cloud.particles()
+        belief = posterior.update(belief, evidence, Tuning(1.0, 0.01, 100, 2), rng)
+    particles = belief.particles()
     covariance = 0.25 * np.linalg.inv(evidence.gram)
     assert np.abs(particles.mean() - EASY.theta).max() < 4 * np.sqrt(covariance.max())
-    assert cloud.noise() == pytest.approx(0.5, rel=4 / np.sqrt(2 * 3000))
+    assert belief.noise() == pytest.approx(0.5, rel=4 / np.sqrt(2 * 3000))
     assert particles.inclusion()[1] == pytest.approx(1.0)
 
 
@@ -306,7 +306,7 @@ def test_without_alternatives_there_is_nothing_to_be_optimistic_about(name):
     evidence = gathered(EASY.theta, 3, actions=ACTIONS[:1])
     posterior = POSTERIORS[name](4, sparsity=1, radius=3.0, noise=1.0)
     (plain, error), (optimistic, other_error) = (
-        replicated(posterior, evidence, Tuning(1.0, rate, 100, 3), lambda cloud: cloud.mean())
+        replicated(posterior, evidence, Tuning(1.0, rate, 100, 3), lambda belief: belief.mean())
         for rate in (0.0, 1.0)
     )
     assert (np.abs(plain - optimistic) < 4.0 * np.hypot(error, other_error)).all()
@@ -314,7 +314,7 @@ def test_without_alternatives_there_is_nothing_to_be_optimistic_about(name):
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
 @every_posterior
-def test_told_nothing_it_learns_whatever_the_unit_of_reward(name, scale):
+def test_given_nothing_it_learns_whatever_the_unit_of_reward(name, scale):
     bandit = SparseLinearBandit(ACTIONS, scale * EASY.theta, scale * EASY.noise)
     late = [
         play(bandit, POLICIES["soids"](4, posterior=name), 60, seed).regret[30:].mean()

@@ -58,17 +58,17 @@ def test_lengths_by_hand():
     h_star = popart_design(ACTIONS).value * size**2
     plan = {"horizon": 10_000, "sparsity": 2, "reward_bound": 3.0}
     estc = (2.0 * (2 * 0.5 * 10_000 / (3.0 * c_min)) ** 2 * math.log(10)) ** (1 / 3)
-    assert ESTC(5, noise=0.5, **plan).rule._length(menu) == math.ceil(estc)
+    assert ESTC(5, noise=0.5, **plan).rule.length(menu) == math.ceil(estc)
     error = (2 * 10_000 / 3.0) ** 2 * h_star * math.log(10 / 0.05)
     warm, cold = 4.0 * (0.25 * error) ** (1 / 3), ((9.0 + 0.25) * error) ** (1 / 3)
-    assert PopArt(5, noise=0.5, **plan).rule._length(menu) == math.ceil(warm)
-    assert PopArt(5, noise=0.5, warm=False, **plan).rule._length(menu) == math.ceil(cold)
+    assert PopArt(5, noise=0.5, **plan).rule.length(menu) == math.ceil(warm)
+    assert PopArt(5, noise=0.5, warm=False, **plan).rule.length(menu) == math.ceil(cold)
 
 
 def test_lengths_do_not_depend_on_the_unit_of_actions():
     plan = {"horizon": 10_000, "sparsity": 2, "reward_bound": 3.0}
     for make in FAMILIES[:2]:
-        lengths = [make(**plan).rule._length(Menu(scale * ACTIONS)) for scale in (1.0, 100.0)]
+        lengths = [make(**plan).rule.length(Menu(scale * ACTIONS)) for scale in (1.0, 100.0)]
         assert lengths[0] == lengths[1]
 
 
@@ -76,7 +76,7 @@ def test_elimination_explores_until_the_thresholds_fit():
     policy = PopArtElimination(
         5, reward_bound=2.0, noise=0.5, horizon=10**9, sparsity=1, signal=1.0
     )
-    length = policy.rule._length(Menu(ACTIONS))
+    length = policy.rule.length(Menu(ACTIONS))
     certainty = math.log(8 * 5 / 0.05)
     spread = popart_design(ACTIONS).value
 

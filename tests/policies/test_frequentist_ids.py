@@ -5,8 +5,8 @@ import pytest
 
 from soids import FrequentistIDS, SparseLinearBandit, play
 from soids.evidence import Menu
-from soids.policies.ellipsoid_rule import Bounds
 from soids.policies.frequentist_ids import directed_gain
+from soids.policies.linucb import Bounds
 from soids.regression.ridge import Ellipsoid
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (12, 4))
@@ -21,7 +21,7 @@ def test_gains_are_falls_of_entropy():
     precision = root @ root.T
     hopeful = ACTIONS[bounds.upper.argmax()]
     for action, full, directed in zip(
-        ACTIONS, bounds.gain(), directed_gain(ellipsoid, bounds, menu), strict=True
+        ACTIONS, bounds.gain, directed_gain(ellipsoid, bounds, menu), strict=True
     ):
         after = precision + np.outer(action, action)
         volumes = np.linalg.slogdet(after)[1] - np.linalg.slogdet(precision)[1]
@@ -48,10 +48,10 @@ def test_frequentist_ids_pays_no_more_per_nat_than_linucb(gain):
         decision = policy.choose(ACTIONS, rng)
         ellipsoid = policy.rule.ellipsoid(policy.evidence)
         bounds = Bounds.on(ellipsoid, Menu(ACTIONS))
-        nats = bounds.gain()
+        nats = bounds.gain
         if gain == "directed":
             nats = directed_gain(ellipsoid, bounds, Menu(ACTIONS))
-        assert decision.info.ratio <= (bounds.regret() ** 2 / nats).min() * (1.0 + 1e-9)
+        assert decision.info.ratio <= (bounds.regret**2 / nats).min() * (1.0 + 1e-9)
         policy.observe(decision, decision.action[0] + rng.standard_normal())
 
 

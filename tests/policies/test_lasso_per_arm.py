@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Lasso
 
+from scikit_lasso import scikit_lasso
 from soids import LassoBandit, MCPBandit, load, play, save
 from soids.bandits import FAMILIES
 from soids.policies.lasso_per_arm import disjoint_arms, forced_arm
@@ -30,11 +30,6 @@ def play_disjoint(policy, rounds, arms=2, width=4, seed=0):
     return seen, rng
 
 
-def lasso_of(rows, answers, alpha):
-    model = Lasso(alpha, fit_intercept=False, tol=1e-10, max_iter=100_000)
-    return model.fit(rows, answers).coef_
-
-
 def test_the_schedule_of_forced_samples_by_hand():
     """Three arms, two samples each: after (2^m - 1) * 6 rounds come six forced ones."""
     forced = {1: 0, 2: 0, 3: 1, 4: 1, 5: 2, 6: 2}
@@ -52,11 +47,11 @@ def test_each_arm_has_its_two_lassos_on_its_own_block():
         mine = [(t, x, r) for t, (d, x, r) in enumerate(seen, 1) if d.index == number]
         last = mine[-1][0]  # the penalty is that of the round of its last reward
         alpha = 0.2 * math.sqrt((math.log(last) + math.log(4)) / last)
-        whole = lasso_of([x for _, x, _ in mine], [r for _, _, r in mine], alpha)
+        whole = scikit_lasso([x for _, x, _ in mine], [r for _, _, r in mine], alpha)
         assert arm.whole.theta == pytest.approx(whole, abs=1e-4)
         forced = [(x, r) for t, x, r in mine if forced_arm(t, 2, 1) == number]
-        assert arm.forced.rounds == len(forced) == 4
-        rough = lasso_of([x for x, _ in forced], [r for _, r in forced], 0.1)
+        assert arm.forced.past.rounds == len(forced) == 4
+        rough = scikit_lasso([x for x, _ in forced], [r for _, r in forced], 0.1)
         assert arm.forced.theta == pytest.approx(rough, abs=1e-4)
 
 
@@ -96,8 +91,8 @@ def test_an_arm_that_is_not_on_offer_is_not_forced():
     decision = policy.choose(disjoint(np.ones(2), 2)[1:], rng)
     policy.observe(decision, 1.0)
     assert decision.index == 0
-    assert [arm.forced.rounds for arm in policy.state.mind.arms] == [0, 0]
-    assert [arm.whole.rounds for arm in policy.state.mind.arms] == [0, 1]
+    assert [arm.forced.past.rounds for arm in policy.state.mind.arms] == [0, 0]
+    assert [arm.whole.past.rounds for arm in policy.state.mind.arms] == [0, 1]
 
 
 def test_stacked_contexts_are_all_actions_one_after_the_other():
@@ -112,7 +107,7 @@ def test_stacked_contexts_are_all_actions_one_after_the_other():
         mine = [(t, x, r) for t, index, x, r in seen if index == number]
         last = mine[-1][0]
         alpha = 0.05 * math.sqrt((math.log(last) + math.log(15)) / last)
-        expected = lasso_of([x for _, x, _ in mine], [r for _, _, r in mine], alpha)
+        expected = scikit_lasso([x for _, x, _ in mine], [r for _, _, r in mine], alpha)
         assert arm.whole.theta == pytest.approx(expected, abs=1e-3)
 
 
@@ -121,11 +116,10 @@ def test_more_rows_than_before_are_more_features_that_were_zero():
     for rows in (2, 3, 2, 4):
         decision = policy.choose(rng.standard_normal((rows, 2)), rng)
         policy.observe(decision, 1.0)
-    table = policy.state.mind.arms[0].whole.past.sums()[0].table
-    assert table.shape[1] == max(
-        2 * len(m.actions) for m in policy.state.mind.arms[0].whole.past.menus
-    )
-    assert len(policy.state.mind.arms[0].whole.theta) == table.shape[1]
+    whole = policy.state.mind.arms[0].whole
+    table = whole.sums()[0].table
+    assert table.shape[1] == max(2 * len(menu.actions) for menu in whole.past.menus)
+    assert len(whole.theta) == table.shape[1]
 
 
 def test_rewards_come_late_and_in_any_order_to_the_arm_and_the_sample_they_belong_to():
@@ -141,7 +135,7 @@ def test_rewards_come_late_and_in_any_order_to_the_arm_and_the_sample_they_belon
     for t in (5, 2, 7, 0, 1, 6, 4, 3):
         late.observe(pairs[1][t], rewards[t])
     for mine, theirs in zip(prompt.state.mind.arms, late.state.mind.arms, strict=True):
-        assert mine.forced.rounds == theirs.forced.rounds
+        assert mine.forced.past.rounds == theirs.forced.past.rounds
         assert mine.whole.past.moment == pytest.approx(theirs.whole.past.moment)
         assert mine.forced.past.moment == pytest.approx(theirs.forced.past.moment)
 
@@ -157,7 +151,7 @@ def test_chance_decides_as_often_as_the_paper_says():
         )  # fmt: skip
         policy.observe(decision, float(decision.index))
         assert policy.state.mind.explored == ()
-    random = sum(arm.forced.rounds for arm in policy.state.mind.arms)
+    random = sum(arm.forced.past.rounds for arm in policy.state.mind.arms)
     shares = np.minimum(1.0, 6.0 / np.arange(1, 400))
     spread = math.sqrt((shares * (1 - shares)).sum())
     assert abs(random - shares.sum()) < 4 * spread
@@ -196,7 +190,7 @@ def test_what_was_left_to_chance_is_remembered_until_its_reward_comes(tmp_path):
     save(policy, tmp_path / "policy")
     restored = load(tmp_path / "policy")
     restored.observe(decisions[::-1], [1.0] * 6)
-    assert sum(arm.forced.rounds for arm in restored.state.mind.arms) == len(waiting)
+    assert sum(arm.forced.past.rounds for arm in restored.state.mind.arms) == len(waiting)
     assert restored.state.mind.explored == ()
 
 
@@ -230,7 +224,7 @@ def test_disjoint_arms_are_restored_bit_for_bit(family, tmp_path):
     assert futures[0] == futures[1]
 
 
-def test_arms_are_told_apart_by_their_blocks():
+def test_arms_are_known_by_their_blocks():
     actions = np.zeros((4, 6))
     actions[0, 4], actions[1, 1], actions[3, 2] = 1.0, -1.0, 0.5
     assert disjoint_arms(actions, arms=3).tolist() == [2, 0, 2, 1]

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Lasso
 
+from scikit_lasso import scikit_lasso
 from soids import DRLassoBandit, SALassoBandit, ThresholdedLassoBandit, play
 from soids.bandits import FAMILIES
 
@@ -23,16 +23,11 @@ def played(policy, rounds, dimension=8, arms=4, seed=0):
     return decisions, np.array(rewards)
 
 
-def lasso_of(rows, answers, alpha):
-    model = Lasso(alpha, fit_intercept=False, tol=1e-10, max_iter=100_000)
-    return model.fit(rows, answers).coef_
-
-
 def test_the_sparsity_agnostic_estimate_is_the_lasso_of_the_paper():
     policy = SALassoBandit(8, penalty=0.4)
     decisions, rewards = played(policy, 40)
     alpha = 0.4 * math.sqrt((4 * math.log(40) + 2 * math.log(8)) / 40)
-    expected = lasso_of([d.action for d in decisions], rewards, alpha)
+    expected = scikit_lasso([d.action for d in decisions], rewards, alpha)
     assert policy.mind.theta == pytest.approx(expected, abs=1e-4)
 
 
@@ -46,7 +41,7 @@ def test_the_thresholded_estimate_is_least_squares_on_large_coefficients():
     decisions, rewards = played(policy, 40)
     alpha = 0.05 * math.sqrt(2 * math.log(40) * math.log(8) / 40)
     rows = np.array([d.action for d in decisions])
-    sizes = np.abs(lasso_of(rows, rewards, alpha))
+    sizes = np.abs(scikit_lasso(rows, rewards, alpha))
     first = sizes > 4 * alpha
     second = first & (sizes > 4 * alpha * math.sqrt(first.sum()))
     assert np.flatnonzero(second).tolist() == [0, 1]
@@ -74,7 +69,7 @@ def test_pseudo_rewards_are_regressed_on_mean_contexts():
         answers.append(np.clip(imputed.mean() + surprise, -1.5, 1.5))
         if t > 5:
             alpha = 0.5 * math.sqrt((math.log(t) + math.log(8)) / t)
-            expected = lasso_of(contexts, answers, alpha)
+            expected = scikit_lasso(contexts, answers, alpha)
             assert policy.mind.theta == pytest.approx(expected, abs=1e-4)
 
 
@@ -83,15 +78,15 @@ def test_the_pseudo_reward_is_unbiased_for_the_mean_of_all_actions():
     policy = DRLassoBandit(8, clip=1e6, penalty=0.01)
     played(policy, 30)
     rng = np.random.default_rng(1)
-    truth, actions = rng.standard_normal(8), rng.standard_normal((4, 8))
+    theta, actions = rng.standard_normal(8), rng.standard_normal((4, 8))
     total, law, before = 0.0, policy.law(actions), policy.state
     context = actions.mean(axis=0)
     for index in range(4):
         policy.state = before
-        policy.learn(actions, index, float(actions[index] @ truth), probability=law[index])
+        policy.learn(actions, index, float(actions[index] @ theta), probability=law[index])
         step = policy.state.mind.pseudo.moment - before.mind.pseudo.moment
         total += law[index] * step @ context / (context @ context)
-    assert total == pytest.approx(actions.mean(axis=0) @ truth)
+    assert total == pytest.approx(actions.mean(axis=0) @ theta)
 
 
 def test_it_explores_with_the_probability_of_the_paper():

@@ -71,6 +71,20 @@ def test_after_a_refresh_the_law_is_that_of_the_next_choice_bit_for_bit(family, 
 
 
 @every_policy
+def test_the_law_is_that_of_the_next_choice_while_rewards_are_pending(family):
+    policy, rng = in_play(family)
+    waiting = [policy.choose(ACTIONS, rng) for _ in range(3)]
+    for news in (None, 1.0):
+        if news is not None:
+            policy.observe(waiting[1], news)
+            policy.refresh(rng)
+        state, law = policy.state, policy.law(ACTIONS)
+        assert np.array_equal(policy.choose(ACTIONS, rng).probabilities, law)
+        policy.state = state
+        assert np.array_equal(policy.decide(ACTIONS, 0.2).probabilities, law)
+
+
+@every_policy
 def test_a_choice_and_a_decision_by_the_same_uniform_number_are_the_same(family):
     policy, _ = refreshed(family)
     state, uniform = policy.state, np.random.default_rng(5).random()

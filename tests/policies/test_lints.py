@@ -57,11 +57,11 @@ def test_knowing_the_support_pays():
     rng = np.random.default_rng(0)
     actions = rng.uniform(-1, 1, (50, 20))
     bandit = SparseLinearBandit(actions, np.eye(20)[3] * 3.0, noise=1.0)
-    told, untold = (
+    knowing, ignorant = (
         np.mean([play(bandit, make(), 150, seed).regret.sum() for seed in range(4)])
         for make in (lambda: OracleThompson(20, [3], noise=1.0), lambda: LinTS(20, noise=1.0))
     )
-    assert told < 0.3 * untold
+    assert knowing < 0.3 * ignorant
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1e4])

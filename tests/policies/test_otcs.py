@@ -7,7 +7,7 @@ from soids import OTCS, SparseLinearBandit, load, play, save
 from soids.posteriors import Broad, Langevin, Relaxed, SpikeSlab, Subset
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (8, 4))
-TOLD = {"sparsity": 1, "radius": 1.0, "noise": 0.5, "delta": 0.1}
+KNOWN = {"sparsity": 1, "radius": 1.0, "noise": 0.5, "delta": 0.1}
 
 
 def set_of(policy):
@@ -22,7 +22,7 @@ def failures(share, noise=0.5, size=1.0, runs=400, **settings):
         rng = np.random.default_rng(seed)
         theta = np.zeros(4)
         theta[rng.integers(4)] = rng.choice([-size, size])
-        given = {**TOLD, "radius": size, "noise": noise, **settings}
+        given = {**KNOWN, "radius": size, "noise": noise, **settings}
         policy = OTCS(4, **given, horizon=15, particles=30)
         held = held_share = True
         for _ in range(15):
@@ -117,7 +117,7 @@ def test_the_unit_ball_does_not_depend_on_the_radius():
 
 
 def test_a_factor_multiplies_the_width_and_not_the_bound_on_the_norm():
-    squares = [set_of(OTCS(4, **TOLD, width="clerico", factor=f)).radius ** 2 for f in (1, 3)]
+    squares = [set_of(OTCS(4, **KNOWN, width="clerico", factor=f)).radius ** 2 for f in (1, 3)]
     assert squares[1] - 1.0 == pytest.approx(3.0 * (squares[0] - 1.0))
 
 
@@ -143,7 +143,7 @@ def test_the_likelihood_ratio_takes_every_prior_with_evidence(posterior):
 )
 def test_with_any_prior_a_policy_goes_on_from_its_file(tmp_path, settings):
     bandit = SparseLinearBandit(ACTIONS, [0.0, 1.0, 0.0, 0.0], 0.5)
-    policy = OTCS(4, **TOLD, **settings)
+    policy = OTCS(4, **KNOWN, **settings)
     indices(policy, bandit, 5)
     save(policy, tmp_path / "policy")
     again = load(tmp_path / "policy")
@@ -154,7 +154,7 @@ def test_with_any_prior_a_policy_goes_on_from_its_file(tmp_path, settings):
 
 def test_the_likelihood_ratio_is_the_narrowest():
     def radius(width):
-        policy = OTCS(4, **TOLD, width=width, horizon=100)
+        policy = OTCS(4, **KNOWN, width=width, horizon=100)
         play(SparseLinearBandit(ACTIONS, [0.0, 1.0, 0.0, 0.0], 0.5), policy, 100, seed=0)
         return set_of(policy).radius
 
@@ -162,7 +162,7 @@ def test_the_likelihood_ratio_is_the_narrowest():
 
 
 def test_a_power_of_ones_own_is_taken():
-    policy = OTCS(4, **TOLD, width="clerico", eta=0.05)
+    policy = OTCS(4, **KNOWN, width="clerico", eta=0.05)
     assert policy.rule.power() == policy.rule.forecaster.tuning.eta == 0.05
     assert OTCS(4, sparsity=1, radius=1.0, width="clerico").rule.power() == 0.5
 
@@ -211,17 +211,17 @@ def test_wrong_settings_are_named(settings, message):
         OTCS(4, **{"sparsity": 1, "radius": 1.0, **settings})
 
 
-def test_features_are_at_most_as_large_as_told_where_that_matters():
+def test_features_are_at_most_as_large_as_given_where_that_matters():
     rng = np.random.default_rng(0)
-    told = {"sparsity": 1, "radius": 1.0}
+    known = {"sparsity": 1, "radius": 1.0}
     with pytest.raises(ValueError, match="at most feature_bound = 1 in size, got 2"):
-        OTCS(2, **told, width="clerico").choose(2.0 * np.eye(2), rng)
-    OTCS(2, **told, width="clerico", feature_bound=2.0).choose(2.0 * np.eye(2), rng)
-    OTCS(2, **told).choose(2.0 * np.eye(2), rng)
+        OTCS(2, **known, width="clerico").choose(2.0 * np.eye(2), rng)
+    OTCS(2, **known, width="clerico", feature_bound=2.0).choose(2.0 * np.eye(2), rng)
+    OTCS(2, **known).choose(2.0 * np.eye(2), rng)
 
 
 def test_the_end_of_the_horizon_is_said():
-    policy, rng = OTCS(4, **TOLD, width="aps2012", horizon=3), np.random.default_rng(0)
+    policy, rng = OTCS(4, **KNOWN, width="aps2012", horizon=3), np.random.default_rng(0)
     for _ in range(3):
         policy.observe(policy.choose(ACTIONS, rng), 0.0)
     with pytest.warns(RuntimeWarning, match="horizon of 3 rounds is over"):
@@ -229,13 +229,13 @@ def test_the_end_of_the_horizon_is_said():
 
 
 def test_before_any_reward_the_set_is_certain():
-    policy, rng = OTCS(4, **TOLD), np.random.default_rng(0)
+    policy, rng = OTCS(4, **KNOWN), np.random.default_rng(0)
     policy.choose(ACTIONS, rng)
     assert policy.rule.forecaster.log_evidence_of(policy.mind.foresight) == 0.0
     assert not policy.mind.foresight.mean().any()
 
 
-def test_what_was_told_too_small_is_noticed():
+def test_what_was_given_too_small_is_noticed():
     policy = OTCS(2, sparsity=1, radius=3.0, noise=0.01, width="unit_ball", norm=0.1)
     bandit = SparseLinearBandit(np.eye(2), [1.0, 1.0], 1.0)
     with pytest.warns(RuntimeWarning, match="confidence set is empty"):

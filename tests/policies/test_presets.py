@@ -112,8 +112,8 @@ def test_a_preset_is_saved_and_goes_on_bit_for_bit(name, tmp_path):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_an_experiment_file_knows_a_preset_by_name(name):
-    told = ("sparsity", "noise") if name.endswith("paper") else ("sparsity", "radius", "noise")
-    policy = Player(name, told, {}).make(paper_instance(20, 0), 10)
+    names = ("sparsity", "noise") if name.endswith("paper") else ("sparsity", "radius", "noise")
+    policy = Player(name, names, {}).make(paper_instance(20, 0), 10)
     assert policy.rule.sparsity == 2
 
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*relaxed posterior:RuntimeWarni
 
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (10, 4))
 BANDIT = SparseLinearBandit(ACTIONS, [0.0, 2.0, 0.0, 0.0], noise=0.5)
-TOLD = {"sparsity": 2, "radius": 3.0, "noise": 0.5}
+KNOWN = {"sparsity": 2, "radius": 3.0, "noise": 0.5}
 
 
 def learn(policy, rounds, rng, scale=1.0):
@@ -46,22 +46,22 @@ def same_run(one, other):
 
 
 def test_the_plain_algorithms_are_the_optimistic_ones_without_optimism():
-    assert same_run(Thompson(4, **TOLD), FGTS(4, rate=0.0, **TOLD))
-    assert same_run(SparseIDS(4, **TOLD), SOIDS(4, rate=0.0, gain="conditional", **TOLD))
-    assert not same_run(Thompson(4, **TOLD), FGTS(4, **TOLD))
-    assert not same_run(SparseIDS(4, **TOLD), SOIDS(4, rate=0.0, **TOLD))
+    assert same_run(Thompson(4, **KNOWN), FGTS(4, rate=0.0, **KNOWN))
+    assert same_run(SparseIDS(4, **KNOWN), SOIDS(4, rate=0.0, gain="conditional", **KNOWN))
+    assert not same_run(Thompson(4, **KNOWN), FGTS(4, **KNOWN))
+    assert not same_run(SparseIDS(4, **KNOWN), SOIDS(4, rate=0.0, **KNOWN))
 
 
 def shannon_gain(rewards, weights):
-    return through_noise(half_variance(rewards, weights), TOLD["noise"])
+    return through_noise(half_variance(rewards, weights), KNOWN["noise"])
 
 
 @pytest.mark.parametrize(
     ("policy", "gain_of"),
     [
-        (SOIDS(4, **TOLD), half_variance),
-        (SOIDS(4, gain="shannon", **TOLD), shannon_gain),
-        (SparseIDS(4, **TOLD), half_explained_variance),
+        (SOIDS(4, **KNOWN), half_variance),
+        (SOIDS(4, gain="shannon", **KNOWN), shannon_gain),
+        (SparseIDS(4, **KNOWN), half_explained_variance),
     ],
 )
 def test_inquiring_plays_the_least_information_ratio(policy, gain_of):
@@ -76,7 +76,7 @@ def test_inquiring_plays_the_least_information_ratio(policy, gain_of):
 
 @pytest.mark.parametrize("family", [FGTS, Thompson])
 def test_obeying_plays_an_action_as_often_as_it_is_believed_best(family):
-    policy, decision = in_play(family(4, **TOLD), rounds=2)
+    policy, decision = in_play(family(4, **KNOWN), rounds=2)
     belief = policy.state.mind.belief
     best = belief.rewards_on(decision.menu).argmax(axis=1)
     masses = np.bincount(best, belief.particles().weights, minlength=10)
@@ -86,7 +86,7 @@ def test_obeying_plays_an_action_as_often_as_it_is_believed_best(family):
 
 @pytest.mark.parametrize("family", [SOIDS, FGTS])
 def test_information_is_in_the_units_it_claims(family):
-    policy, decision = in_play(family(4, **TOLD))
+    policy, decision = in_play(family(4, **KNOWN))
     regret, gain, ratio, rate = decision.info[:4]
     assert ratio == pytest.approx((regret / 0.5) ** 2 / gain)
     assert rate == policy.state.mind.rate > 0.0
@@ -97,7 +97,7 @@ def test_information_is_in_the_units_it_claims(family):
 
 
 def test_the_only_action_has_propensity_one():
-    policy, rng = Thompson(4, **TOLD), np.random.default_rng(0)
+    policy, rng = Thompson(4, **KNOWN), np.random.default_rng(0)
     for _ in range(20):
         decision = policy.choose(ACTIONS[:1], rng)
         assert decision.probability == 1.0
@@ -105,7 +105,7 @@ def test_the_only_action_has_propensity_one():
 
 
 def test_a_posterior_is_known_by_name_or_given_whole():
-    assert same_run(SOIDS(4, **TOLD), SOIDS(4, posterior=Subset(4, **TOLD)))
+    assert same_run(SOIDS(4, **KNOWN), SOIDS(4, posterior=Subset(4, **KNOWN)))
 
 
 class Certain(NamedTuple):
@@ -159,58 +159,74 @@ def test_features_of_very_different_size_are_warned_of_unless_the_radius_is_told
 @pytest.mark.parametrize("rounds", [0, 2, 8])
 def test_an_explanation_agrees_with_the_belief(posterior, rounds):
     policy, decision = in_play(FGTS(4, posterior=posterior), rounds)
-    told = policy.explain(decision)
+    explanation = policy.explain(decision)
     thetas, _, weights = policy.state.mind.belief.particles()
     rewards = thetas @ ACTIONS.T
     mean = weights @ rewards
     best = weights @ rewards.max(axis=1)
     deviation = np.sqrt(weights @ (rewards[:, decision.index] - mean[decision.index]) ** 2)
-    assert told.reward == pytest.approx(mean[decision.index])
-    assert told.deviation == pytest.approx(deviation)
-    assert told.regret == pytest.approx(best - mean[decision.index])
-    assert told.regret_of_safest == pytest.approx(best - mean.max())
-    assert told.gain == pytest.approx(0.5 * (deviation / policy.state.mind.belief.noise()) ** 2)
-    assert told.exploring == (mean[decision.index] < mean.max() - 1e-12)
+    assert explanation.reward == pytest.approx(mean[decision.index])
+    assert explanation.deviation == pytest.approx(deviation)
+    assert explanation.regret == pytest.approx(best - mean[decision.index])
+    assert explanation.regret_of_safest == pytest.approx(best - mean.max())
+    assert explanation.gain == pytest.approx(
+        0.5 * (deviation / policy.state.mind.belief.noise()) ** 2
+    )
+    assert explanation.exploring == (mean[decision.index] < mean.max() - 1e-12)
 
 
 @pytest.mark.parametrize("posterior", POSTERIORS)
 def test_contributions_add_up_to_the_expected_reward(posterior):
     policy, decision = in_play(SOIDS(4, posterior=posterior))
-    told = policy.explain(decision)
-    parts = [feature.contribution for feature in told.features]
-    assert sum(parts) == pytest.approx(told.reward)
+    explanation = policy.explain(decision)
+    parts = [feature.contribution for feature in explanation.features]
+    assert sum(parts) == pytest.approx(explanation.reward)
     assert parts == sorted(parts, key=abs, reverse=True)
     inclusion = policy.state.mind.belief.particles().inclusion()
-    assert all(f.inclusion == inclusion[f.column] for f in told.features)
+    assert all(f.inclusion == inclusion[f.column] for f in explanation.features)
 
 
 def test_the_sentence_calls_features_by_their_names():
     policy, decision = in_play(SOIDS(4))
     names = ["age", "height", "weight", "dose"]
-    told, plain = policy.explain(decision, names), policy.explain(decision)
-    assert told[1:] == plain[1:]
+    explanation, plain = policy.explain(decision, names), policy.explain(decision)
+    assert explanation[1:] == plain[1:]
     by_name = re.sub(r"feature (\d)", lambda found: names[int(found[1])], plain.sentence)
-    assert told.sentence == by_name != plain.sentence
+    assert explanation.sentence == by_name != plain.sentence
     with pytest.raises(ValueError, match="one for each of 4 features, got 3"):
         policy.explain(decision, names[:3])
 
 
 def test_the_sentence_says_what_the_numbers_say():
-    policy, rng = SOIDS(4, **TOLD), np.random.default_rng(0)
+    policy, rng = SOIDS(4, **KNOWN), np.random.default_rng(0)
     for _ in range(10):
         decision = policy.choose(ACTIONS, rng)
-        told = policy.explain(decision)
-        assert f"Action {decision.index}, " in str(told)
-        assert f"probability {decision.probability:.2f}" in str(told)
-        assert f"{told.reward:.3g} +- {told.deviation:.2g}" in str(told)
-        assert ("exploring: " in str(told)) == told.exploring
-        assert ("exploiting: " in str(told)) != told.exploring
-        assert f"feature {told.features[0].column} " in str(told)
+        explanation = policy.explain(decision)
+        assert f"Action {decision.index}, " in str(explanation)
+        assert f"probability {decision.probability:.2f}" in str(explanation)
+        assert f"{explanation.reward:.3g} +- {explanation.deviation:.2g}" in str(explanation)
+        assert ("exploring: " in str(explanation)) == explanation.exploring
+        assert ("exploiting: " in str(explanation)) != explanation.exploring
+        assert f"feature {explanation.features[0].column} " in str(explanation)
         policy.observe(decision, decision.action @ BANDIT.theta + 0.5 * rng.standard_normal())
 
 
+def test_what_is_said_of_an_action_does_not_depend_on_what_is_excluded():
+    policy, _ = in_play(SOIDS(4))
+    state, certain = policy.state, np.zeros(10)
+    certain[9] = 1.0
+    explanation = []
+    for options in ({"excluded": range(9)}, {"floor": certain}):
+        policy.state = state
+        explanation.append(policy.explain(policy.decide(ACTIONS, 0.5, **options)))
+    assert explanation[0].sentence.startswith("Action 9, chosen with probability 1.00")
+    assert explanation[0].features == explanation[1].features
+    for name in ("reward", "deviation", "gain"):
+        assert getattr(explanation[0], name) == pytest.approx(getattr(explanation[1], name))
+
+
 def test_an_old_decision_is_explained_by_what_is_known_now():
-    policy, rng = SOIDS(4, **TOLD), np.random.default_rng(0)
+    policy, rng = SOIDS(4, **KNOWN), np.random.default_rng(0)
     decisions = [policy.choose(menu, rng) for menu in (ACTIONS, -ACTIONS[:5], ACTIONS[5:]) * 5]
     policy.observe(decisions, [float(d.action @ BANDIT.theta) for d in decisions])
     truth = decisions[0].action @ BANDIT.theta
@@ -219,9 +235,9 @@ def test_an_old_decision_is_explained_by_what_is_known_now():
 
 def test_what_does_not_matter_is_not_mentioned():
     policy = SOIDS(3, sparsity=1, radius=1.0, noise=0.1)
-    told = policy.explain(policy.choose(np.zeros((2, 3)), np.random.default_rng(0)))
-    assert told.features == ()
-    assert "no feature" in str(told)
+    explanation = policy.explain(policy.choose(np.zeros((2, 3)), np.random.default_rng(0)))
+    assert explanation.features == ()
+    assert "no feature" in str(explanation)
 
 
 @pytest.mark.parametrize("posterior", POSTERIORS)
@@ -231,7 +247,7 @@ def test_inclusion_is_a_probability(posterior):
     assert ((inclusion >= 0.0) & (inclusion <= 1.0 + 1e-12)).all()
     assert (
         inclusion[1] > 0.7
-    )  # a cloud of 3000 says 0.91 here, and one of 100 is within 0.2 of that
+    )  # a belief of 3000 particles says 0.91 here, and one of 100 is within 0.2 of that
 
 
 def test_inclusion_can_be_asked_before_the_first_choice():
@@ -257,7 +273,7 @@ def test_asking_changes_no_later_choice(posterior):
         assert np.array_equal(curious.inclusion(), curious.inclusion())
 
 
-def test_a_posterior_by_name_has_its_own_settings_and_what_the_policy_was_told():
+def test_a_posterior_by_name_has_its_own_settings_and_what_the_policy_was_given():
     named = SOIDS(4, sparsity=2, noise=0.5, posterior=" spike_slab( slab_variance = 2 ) ")
     assert named.rule.model == SpikeSlab(4, sparsity=2, noise=0.5, slab_variance=2)
     assert SOIDS(4, posterior="gaussian(empirical = true)").rule.model == Gaussian(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -157,6 +158,45 @@ def test_it_is_saved_and_goes_on_bit_for_bit(registered, tmp_path):
         one.observe(waiting, 1.0)
         seen.append(play_on(one, np.random.default_rng(1)))
     assert seen[0] == seen[1]
+
+
+IN_ONE_FILE = """
+class Mind(NamedTuple):
+    theta: object
+
+@dataclass(frozen=True)
+class OwnRule(Rule[Mind]):
+    dimension: int
+
+    def start(self):
+        return Mind(np.zeros(self.dimension))
+
+    def think(self, mind, past, menu, rng):
+        return Mind(past.evidence.moment + 0.1 * rng.standard_normal(self.dimension))
+
+    def law(self, mind, past, menu):
+        return Plan(greedy(menu.actions @ mind.theta))
+
+Own = Family(OwnRule)
+"""
+
+
+def test_a_file_of_policies_may_have_a_mind_of_its_own_kind(monkeypatch, tmp_path):
+    """A checkpoint finds the records of the package by their qualified names."""
+    module = ModuleType("soids.policies.own")
+    module.__dict__.update(
+        NamedTuple=NamedTuple, dataclass=dataclass, np=np, Rule=Rule, Plan=Plan, Family=Family,
+        greedy=greedy,
+    )  # fmt: skip
+    exec(IN_ONE_FILE, module.__dict__)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(POLICIES, "own", module.Own)
+    policy = module.Own(3)
+    play_on(policy, np.random.default_rng(0))
+    save(policy, tmp_path / "policy")
+    again = load(tmp_path / "policy")
+    assert type(again.state.mind) is module.Mind
+    assert play_on(policy, np.random.default_rng(1)) == play_on(again, np.random.default_rng(1))
 
 
 def test_without_its_line_it_is_not_saved(tmp_path):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compiled import assert_compiled_equals_plain
 from referee import envelope
 from soids.kernels.gram_rows import whole
 from soids.kernels.moves.flip import fields
@@ -148,15 +149,6 @@ def drawn_arguments(rng):
     return envelope.bumps(*bumps_arguments(rng)), rng.random()
 
 
-def outcome(kernel, arguments):
-    """All that a kernel returns and writes, in one row."""
-    arguments = deepcopy(arguments)
-    returned = kernel(*arguments)
-    parts = [*(returned if isinstance(returned, tuple) else [returned]), *arguments]
-    arrays = [np.ravel(part) for part in parts if not (part is None or isinstance(part, tuple))]
-    return np.concatenate(arrays).astype(np.float64)
-
-
 @pytest.mark.parametrize(("kernel", "arguments"), [
     (envelope.highest_lines, roof_arguments),
     (envelope.bumps, bumps_arguments),
@@ -166,12 +158,8 @@ def outcome(kernel, arguments):
     *((envelope.sweep_rows, partial(rows_arguments, **prior)) for prior in PRIORS),
 ])  # fmt: skip
 def test_compiled_equals_plain(kernel, arguments):
-    plain = getattr(kernel, "py_func", kernel)
     for rng in np.random.default_rng(3).spawn(10):
-        given_to_both = arguments(rng)
-        np.testing.assert_allclose(
-            outcome(kernel, given_to_both), outcome(plain, given_to_both), rtol=1e-9, atol=1e-12
-        )
+        assert_compiled_equals_plain(kernel, *arguments(rng), rtol=1e-9, atol=1e-12)
 
 
 def test_a_redraw_keeps_rewards_and_field_up_to_date():

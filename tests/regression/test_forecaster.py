@@ -101,8 +101,8 @@ def test_a_posterior_without_evidence_says_so():
         forecaster.log_evidence()
 
 
-@pytest.mark.parametrize("told", [{}, {"sparsity": 2, "radius": 4.0, "noise": 0.5}], ids=str)
-def test_regret_in_squared_loss_is_that_of_a_few_features_not_of_all(told):
+@pytest.mark.parametrize("known", [{}, {"sparsity": 2, "radius": 4.0, "noise": 0.5}], ids=str)
+def test_regret_in_squared_loss_is_that_of_a_few_features_not_of_all(known):
     """At d = 60, n = 100: ridge regression with any penalty loses twice as much and more.
 
     Ours loses a quarter of it on average; sums over five seeds spread by a seventh of that.
@@ -113,7 +113,7 @@ def test_regret_in_squared_loss_is_that_of_a_few_features_not_of_all(told):
         actions = rng.uniform(-1, 1, (100, 60))
         means = 2.0 * actions[:, 3] - 2.0 * actions[:, 40]
         answers = means + 0.5 * rng.standard_normal(100)
-        forecaster, moment = Forecaster(60, **told), np.zeros(60)
+        forecaster, moment = Forecaster(60, **known), np.zeros(60)
         precisions = [penalty * np.eye(60) for penalty in (0.01, 0.1, 1.0, 10.0)]
         for row, answer, mean in zip(actions, answers, means, strict=True):
             best = (mean - answer) ** 2

@@ -1,23 +1,19 @@
 """The lasso, the minimax concave penalty and thresholds, from sums alone."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-from sklearn.linear_model import Lasso
 
-from recorded import recorded
+from recorded import recorded, sparse_problem
+from scikit_lasso import scikit_lasso
 from soids.evidence import Evidence
 from soids.gram import Gram
 from soids.regression.lasso import Inner, hao_lasso, lasso, solve_for_signs
 from soids.regression.mcp import two_step_mcp
 from soids.regression.thresholded import large, least_squares_on
 
-
-def problem(rounds, dimension, seed=0):
-    rng = np.random.default_rng(seed)
-    actions = rng.standard_normal((rounds, dimension))
-    theta = np.zeros(dimension)
-    theta[:3] = 2.0, -1.0, 0.5
-    return actions, actions @ theta + 0.3 * rng.standard_normal(rounds)
+problem = partial(sparse_problem, values=(2.0, -1.0, 0.5), noise=0.3)
 
 
 @pytest.mark.parametrize(("rounds", "dimension"), [(200, 6), (20, 60), (1, 3), (30, 600)])
@@ -31,8 +27,7 @@ def test_it_is_scikit_learns_without_intercept(rounds, dimension, alpha, start):
         begin[1::7] = 1.0
     weights = np.full(dimension, rounds * alpha)
     theta = lasso(evidence.played, evidence.moment, weights, begin)
-    peer = Lasso(alpha, fit_intercept=False, tol=1e-12, max_iter=1_000_000).fit(actions, rewards)
-    assert theta == pytest.approx(peer.coef_, abs=1e-5)
+    assert theta == pytest.approx(scikit_lasso(actions, rewards, alpha), abs=1e-5)
 
 
 def test_weights_are_heeded_one_by_one():
@@ -113,7 +108,7 @@ def test_wide_rows_are_as_good_as_their_gram():
 @pytest.mark.parametrize("noise", [0.05, 0.4])
 def test_haos_convention_does_not_halve_the_squares(noise):
     actions, rewards = problem(50, 8)
-    theta = hao_lasso(recorded(actions, rewards), noise)
+    theta = hao_lasso(recorded(actions, rewards), noise, size=1.0)
     pull = 2.0 / 50 * actions.T @ (rewards - actions @ theta)
     penalty, active = 4.0 * noise * np.sqrt(np.log(8) / 50), theta != 0.0
     assert 0 < active.sum() < 8
@@ -124,9 +119,10 @@ def test_haos_convention_does_not_halve_the_squares(noise):
 def test_haos_penalty_grows_with_the_entries_of_actions_and_spares_a_single_feature():
     actions, rewards = problem(50, 8)
     wide = recorded(actions, rewards)
-    assert hao_lasso(wide, 0.1, size=3.0) == pytest.approx(hao_lasso(wide, 0.3))
+    assert hao_lasso(wide, 0.1, size=3.0) == pytest.approx(hao_lasso(wide, 0.3, size=1.0))
     expected = np.linalg.lstsq(actions[:, :1], rewards)[0]
-    assert hao_lasso(recorded(actions[:, :1], rewards), noise=1.0) == pytest.approx(expected)
+    narrow = recorded(actions[:, :1], rewards)
+    assert hao_lasso(narrow, noise=1.0, size=1.0) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_in_case_1_popart_beats_the_lasso_on_its_own_design():
         own = warm_popart(sampled(actions, THETA, 10_000, 0.1, rng), reach, 0.1, 0.05)
         rows = actions[rng.choice(10, 10_000, p=exploratory_design(actions).weights)]
         evidence = recorded(rows, rows @ THETA + 0.1 * rng.standard_normal(10_000))
-        theirs = hao_lasso(evidence, noise=0.1)
+        theirs = hao_lasso(evidence, noise=0.1, size=1.0)
         rivals.append((np.abs(own - THETA).sum(), np.abs(theirs - THETA).sum()))
     ours, lassos = np.mean(rivals, axis=0)
     assert ours < 0.5 * lassos

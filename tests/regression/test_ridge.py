@@ -1,4 +1,4 @@
-"""Ridge regression against the textbook formula, and how often its ellipsoid holds the truth."""
+"""Ridge regression against the textbook formula, and what its ellipsoid holds."""
 
 import numpy as np
 import pytest

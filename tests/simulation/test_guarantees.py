@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from soids import FGTS, SOIDS, SparseIDS, SparseLinearBandit, Uniform, paper_instance, theory
-from soids.cli.findings_bounds import remarks
 from soids.posteriors import Subset
 from soids.simulation.diagnosis import diagnose
 from soids.simulation.feedback import Feedback
@@ -112,7 +111,7 @@ def rising(progress):
         ({"noise": 0.95}, "the noise given must be at least the true 1, it is 0.95"),
         ({"radius": 3.0}, "the noise given must be at least 3, the radius times the largest entr"),
         ({"discount": 0.9}, "all rewards must count the same, the discount is 0.9"),
-        ({"budget_ms": 1e9}, "the cloud must be that of all rewards, with budget_ms it may lag"),
+        ({"budget_ms": 1e9}, "the particles must be those of all rewards, with budget_ms the"),
     ],
 )
 def test_what_a_policy_lacks_is_said_for_both_theorems(settings, missing):
@@ -221,18 +220,3 @@ def test_no_call_is_named_where_none_is_covered():
     found = watched(many, horizon=3)[1]
     assert found.call.startswith("SOIDS.theorem2(8, 5, ")  # half of the features may matter
     assert watched(eval(found.call, {"SOIDS": SOIDS}), horizon=3)[1].unmet1 == []
-
-
-@pytest.mark.parametrize(
-    ("call", "sparse", "last"),
-    [
-        ("SOIDS(...)", True, "Covered by a theorem: SOIDS(...)"),
-        ("SOIDS(...)", False, "Covered by a theorem: SOIDS(...)"),
-        ("SOIDS(...)", None, "Covered by a theorem, if Definition 1 holds: SOIDS(...)"),
-        (None, True, None),
-    ],
-)
-def test_the_call_is_printed_with_what_it_depends_on(call, sparse, last):
-    found = watched(SOIDS(D, **COVERED), horizon=3)[1]
-    said = [line for line in remarks(found._replace(call=call, sparse=sparse)) if "Covered" in line]
-    assert said == ([] if last is None else [last])

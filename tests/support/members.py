@@ -1,4 +1,4 @@
-"""Every policy in the dictionary, each with what it must be told to exist."""
+"""Every policy in the dictionary, each with the settings that it needs."""
 
 import inspect
 from functools import partial
@@ -26,11 +26,11 @@ NEEDED = {
 }
 COVERED = [name for name, needed in NEEDED.items() if needed is IN_UNITS]  # one set of actions
 WITHOUT_EVIDENCE = ("gaussian", "langevin")  # OTCS needs a width beside them
-SPANNING = ("estc", "popart", "popart_elimination")  # they refuse menus that do not span
+SPANNING = ("estc", "popart", "popart_elimination")  # they refuse action sets that do not span
 
 
-def make(name, posterior, dimension, **told):
-    """A policy, told what it needs and what else of this it takes."""
+def make(name, posterior, dimension, **given):
+    """A policy, given what it needs and what else of this it takes."""
     family = POLICIES[name]
     settings = dict(NEEDED.get(name, {}))
     if "support" in settings:
@@ -40,7 +40,7 @@ def make(name, posterior, dimension, **told):
     if name == "otcs" and posterior in WITHOUT_EVIDENCE:
         settings |= {"width": "unit_ball", "feature_bound": 10.0, "norm": 2.0}
     known = inspect.signature(family).parameters
-    settings |= {setting: value for setting, value in told.items() if setting in known}
+    settings |= {setting: value for setting, value in given.items() if setting in known}
     return family(dimension, **settings)
 
 

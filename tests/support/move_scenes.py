@@ -1,7 +1,6 @@
 """Small targets and particles that the moves of the sampler are tested on."""
 
 import math
-from copy import deepcopy
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -57,30 +56,6 @@ def numbers(log_odds, smallest, lean=0.0):
 def slopes_of(stage, power):
     """The gradient of the log density at zero."""
     return power * stage.moment - stage.drift
-
-
-def outcome(kernel, *arguments):
-    """All that a kernel returns and writes, in one row."""
-    arguments = deepcopy(arguments)
-    parts = flat((kernel(*arguments), *arguments))
-    return np.concatenate([np.ravel(part).astype(float) for part in parts])
-
-
-def flat(part):
-    """The numbers and arrays of nested tuples, one after the other."""
-    if isinstance(part, tuple):
-        return [one for inner in part for one in flat(inner)]
-    return [] if part is None else [part]
-
-
-def plain(kernel):
-    return getattr(kernel, "py_func", kernel)
-
-
-def assert_compiled_equals_plain(kernel, *arguments):
-    """A kernel returns and writes the same as its plain Python, up to rounding."""
-    compiled, interpreted = outcome(kernel, *arguments), outcome(plain(kernel), *arguments)
-    np.testing.assert_allclose(compiled, interpreted, rtol=1e-11)
 
 
 def inside(odds, active, eager):

@@ -1,4 +1,6 @@
-"""Logs in memory, for tests."""
+"""Logs in memory and on disk, for tests."""
+
+import json
 
 import numpy as np
 
@@ -28,3 +30,10 @@ def made_log(rounds=600, *, seed=0, probabilities=None, noise=0.3):
         Entry(str(i), actions, int(k), float(law[k]), float(reward), law, line=i + 2)
         for i, (k, reward) in enumerate(zip(chosen, rewards, strict=True))
     ])  # fmt: skip
+
+
+def write_lines(path, *records):
+    """A file with a line for each record; texts are lines as they are."""
+    lines = [one if isinstance(one, str) else json.dumps(one) + "\n" for one in records]
+    path.write_text("".join(lines), encoding="utf-8")
+    return path

@@ -3,7 +3,7 @@
 import numpy as np
 
 from soids.simulation.figures import Figure
-from soids.simulation.panels import Panel, Part, Runs
+from soids.simulation.results import Panel, Part, Runs
 
 
 def runs(final, seeds=None, horizon=50, seconds=0.1) -> Runs:

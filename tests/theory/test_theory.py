@@ -225,10 +225,10 @@ SPARSE = np.array(
         if np.abs(a).sum() == SPARSITY
     ]
 )
-MENUS = [SPARSE, np.vstack([CORNERS, SPARSE])]
+ACTION_SETS = [SPARSE, np.vstack([CORNERS, SPARSE])]
 
 
-def cloud(seed):
+def random_particles(seed):
     """A random posterior on s-sparse parameters in the unit ball."""
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, 12))
@@ -240,10 +240,10 @@ def cloud(seed):
     return Particles(thetas, thetas != 0, rng.dirichlet(np.full(count, 0.5)))
 
 
-@pytest.mark.parametrize("menu", [0, 1])
+@pytest.mark.parametrize("chosen", [0, 1])
 @pytest.mark.parametrize("seed", range(40))
-def test_ratios_satisfy_the_lemmas_where_optimal_actions_are_sparse(menu, seed):
-    actions, particles = MENUS[menu], cloud(seed)
+def test_ratios_satisfy_the_lemmas_where_optimal_actions_are_sparse(chosen, seed):
+    actions, particles = ACTION_SETS[chosen], random_particles(seed)
     regret, gain = surrogate_regret(particles, actions), surrogate_gain(particles, actions)
     design = exploratory_design(actions)
     sampled = probability_matching(particles.thetas @ actions.T, particles.weights, actions)
@@ -260,9 +260,9 @@ def test_ratios_satisfy_the_lemmas_where_optimal_actions_are_sparse(menu, seed):
     cubic = information_ratio(paid, learned, 3)
     assert cubic <= theory.cubic_ratio(SPARSITY, design.value) * slack
     assert cubic <= theory.minimiser_factor(3) * minimise_ratio(regret, gain, 3).ratio * slack
-    for power, price in itertools.product((2, 3), (0.1, 1.0, 10.0)):
+    for power, multiplier in itertools.product((2, 3), (0.1, 1.0, 10.0)):
         most = theory.regret_by_ratio(
-            learned, information_ratio(paid, learned, power), price, power
+            learned, information_ratio(paid, learned, power), multiplier, power
         )
         assert paid <= most * slack
 
@@ -270,8 +270,8 @@ def test_ratios_satisfy_the_lemmas_where_optimal_actions_are_sparse(menu, seed):
 @pytest.mark.parametrize("power", [1.5, 2.0, 3.0])
 def test_with_the_optimal_multiplier_regret_equals_its_bound(power):
     gain, ratio = 0.3, 7.0
-    price = power * gain ** ((power - 1) / power) / ratio ** (1 / power)
-    most = theory.regret_by_ratio(gain, ratio, price, power)
+    multiplier = power * gain ** ((power - 1) / power) / ratio ** (1 / power)
+    most = theory.regret_by_ratio(gain, ratio, multiplier, power)
     assert most == pytest.approx((gain * ratio) ** (1 / power))
 
 

@@ -19,10 +19,5 @@ FAMILIES: dict[str, Callable[..., Bandit]] = {
 }  # fmt: skip
 
 __all__ = [
-    "FAMILIES",
-    "Bandit",
-    "ContextualBandit",
-    "Offer",
-    "SparseLinearBandit",
-    "paper_instance",
-]
+    "FAMILIES", "Bandit", "ContextualBandit", "Offer", "SparseLinearBandit", "paper_instance",
+]  # fmt: skip

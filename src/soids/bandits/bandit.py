@@ -1,4 +1,4 @@
-"""Bandits: what a round offers, and the contract of everything that offers rounds.
+"""Bandits: the offer of a round, and the contract of all bandits.
 
 A bandit draws its random numbers before the policy acts, so they are the same for all policies.
 """
@@ -48,15 +48,14 @@ class Bandit(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SparseLinearBandit:
-    """Actions whose rewards are ``<theta, action>`` plus noise.
+    """The same actions in every round, with rewards ``<theta, action>`` plus noise.
 
-    The noise has standard deviation ``noise``; it is Gaussian, or Student's t with finite
-    ``degrees`` of freedom.
+    The noise is Gaussian, or Student's t if the ``degrees`` of freedom are finite.
     """
 
     actions: Floats  # (K, d)
     theta: Floats  # (d,)
-    noise: float = 1.0
+    noise: float = 1.0  # standard deviation
     degrees: float = math.inf
 
     def __repr__(self) -> str:
@@ -90,7 +89,6 @@ class SparseLinearBandit:
         return {**known, "reward_bound": float(np.abs(self.actions).max()) * known["radius"]}
 
     def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
-        """Offers of the same actions in every round."""
         for noise in self.draw_noise(horizon, rng):
             yield Offer(self.actions, self.means, float(noise))
 

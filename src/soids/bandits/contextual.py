@@ -6,21 +6,21 @@ repetitions; here each seed has its own.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import numpy as np
-from scipy.signal import lfilter
 from scipy.sparse import issparse
 from scipy.special import ndtr, ndtri
 
-from soids.arrays import Floats, as_count, as_generator, as_number, as_table
+from soids.arrays import Floats, as_count, as_generator, as_number, as_positive, as_table
+from soids.bandits import draws
 from soids.bandits.bandit import Offer, as_theta, truth_of
-from soids.bandits.random_actions import as_correlation, generator, unit_rows
 from soids.features import disjoint
+from soids.spelling import check_choice
 
-T = TypeVar("T")
 Contexts = Callable[[np.random.Generator], Floats]  # one round's actions (K, d)
 
 
@@ -63,127 +63,96 @@ class ContextualBandit:
             yield Offer(actions, actions @ self.theta, self.noise * rng.standard_normal())
 
 
-# One parameter for all actions
-
-
 def kim_paik(
-    seed: int,
-    *,
-    dimension: int = 100,
-    sparsity: int = 5,
-    actions: int = 100,
-    correlation: float = 0.7,
-    noise: float = 0.05,
-) -> ContextualBandit:
-    """Kim & Paik (2019), who also use 20 actions: features correlated between actions.
-
-    >>> kim_paik(0)
-    ContextualBandit(100 features, noise 0.05)
-    """
-    theta = uniform_entries(dimension, sparsity, 0.0, 1.0, generator(seed))
-    return ContextualBandit(correlated_actions(actions, dimension, correlation), theta, noise)
+    seed: int, *, dimension: int = 100, sparsity: int = 5, actions: int = 100,
+    correlation: float = 0.7, noise: float = 0.05,
+) -> ContextualBandit:  # fmt: skip
+    """Kim & Paik (2019), who also use 20 actions: features correlated between actions."""
+    theta = draws.uniform_entries(dimension, sparsity, 0.0, 1.0, draws.generator(seed))
+    return ContextualBandit(equicorrelated(actions, dimension, correlation), theta, noise)
 
 
 def oh(
-    seed: int,
-    *,
-    dimension: int = 100,
-    sparsity: int = 5,
-    actions: int = 20,
-    contexts: str = "gaussian",
-    correlation: float = 0.3,
-    noise: float = 0.5,
-) -> ContextualBandit:
+    seed: int, *, dimension: int = 100, sparsity: int = 5, actions: int = 20,
+    contexts: str = "gaussian", correlation: float = 0.3, noise: float = 0.5,
+) -> ContextualBandit:  # fmt: skip
     """Oh, Iyengar & Zeevi (2021); ``contexts`` are "gaussian", "uniform" or "elliptical".
 
     Uniform contexts fill ``[-1, 1]^d``. Elliptical ones lie in a subspace of half the dimension,
     which is random in every round. ``correlation`` (also 0.7) is that of any two Gaussian actions.
     """
-    theta = uniform_entries(dimension, sparsity, 0.0, 1.0, generator(seed))
-    draws: dict[str, Contexts] = {
-        "gaussian": correlated_actions(actions, dimension, correlation),
+    theta = draws.uniform_entries(dimension, sparsity, 0.0, 1.0, draws.generator(seed))
+    kinds: dict[str, Contexts] = {
+        "gaussian": equicorrelated(actions, dimension, correlation),
         "uniform": lambda rng: rng.uniform(-1.0, 1.0, (actions, dimension)),
         "elliptical": lambda rng: elliptical(actions, dimension, rng),
     }
-    return ContextualBandit(chosen(draws, contexts, "contexts"), theta, noise)
+    check_choice(contexts, "contexts", kinds)
+    return ContextualBandit(kinds[contexts], theta, noise)
 
 
 def ariu(
-    seed: int,
-    *,
-    dimension: int = 1000,
-    sparsity: int = 20,
-    actions: int = 2,
-    correlation: float = 0.7,
-    length: float = 10.0,
-    noise: float = 1.0,
-) -> ContextualBandit:
+    seed: int, *, dimension: int = 1000, sparsity: int = 20, actions: int = 2,
+    correlation: float = 0.7, length: float = 10.0, noise: float = 1.0,
+) -> ContextualBandit:  # fmt: skip
     """Ariu, Abe & Proutiere (2022): actions longer than ``length`` are shrunk to it."""
-    theta = uniform_entries(dimension, sparsity, 1.0, 2.0, generator(seed))
-    draw = correlated_actions(actions, dimension, correlation)
-    as_number(length, "length", 0.0, strict=True)
-    return ContextualBandit(lambda rng: shrunk(draw(rng), length), theta, noise)
+    theta = draws.uniform_entries(dimension, sparsity, 1.0, 2.0, draws.generator(seed))
+    gaussian = equicorrelated(actions, dimension, correlation)
+    as_positive(length, "length")
+
+    def draw(rng: np.random.Generator) -> Floats:
+        contexts = gaussian(rng)
+        norms = np.linalg.norm(contexts, axis=1, keepdims=True)
+        return np.asarray(contexts * (length / np.maximum(norms, length)))
+
+    return ContextualBandit(draw, theta, noise)
 
 
 def chakraborty(
-    seed: int,
-    *,
-    dimension: int = 1000,
-    sparsity: int = 5,
-    actions: int = 10,
-    design: str = "equicorrelated",
-    correlation: float = 0.3,
-    signal: str = "ones",
+    seed: int, *, dimension: int = 1000, sparsity: int = 5, actions: int = 10,
+    design: str = "equicorrelated", correlation: float = 0.3, signal: str = "ones",
     noise: float = 1.0,
-) -> ContextualBandit:
+) -> ContextualBandit:  # fmt: skip
     """Chakraborty, Roy & Tewari (2023): features that are correlated with each other.
 
     In the ``design`` "equicorrelated" any two features have the same correlation; in
     "autoregressive" that of features i and j is ``correlation ** |i - j|``. The ``signal`` is
     "ones", "uniform" (on 0.3..1) or "gaussian"; the last two are scaled to l2 norm 1.
     """
-    rng = generator(seed)
+    rng = draws.generator(seed)
     signals: dict[str, Callable[[int], Floats]] = {
         "ones": np.ones,
         "uniform": lambda count: unit(rng.uniform(0.3, 1.0, count)),
         "gaussian": lambda count: unit(rng.standard_normal(count)),
     }
-    theta = entries(dimension, sparsity, chosen(signals, signal, "signal"), rng)
-    rho, shape = as_correlation(correlation), (as_count(actions, "actions"), dimension)
+    check_choice(signal, "signal", signals)
+    theta = draws.entries(dimension, sparsity, signals[signal], rng)
     designs: dict[str, Contexts] = {
-        "equicorrelated": lambda rng: equicorrelated(shape, rho, rng),
-        "autoregressive": lambda rng: autoregressive(shape, rho, rng),
+        "equicorrelated": equicorrelated(actions, dimension, correlation, axis=1),
+        "autoregressive": partial(draws.autoregressive, (actions, dimension), correlation),
     }
-    return ContextualBandit(chosen(designs, design, "design"), theta, noise)
-
-
-# One parameter for each action
+    check_choice(design, "design", designs)
+    return ContextualBandit(designs[design], theta, noise)
 
 
 def bastani(
-    seed: int,
-    *,
-    arms: int = 2,
-    covariates: int = 100,
-    sparsity: int = 5,
-    largest: float = 1.0,
+    seed: int, *, arms: int = 2, covariates: int = 100, sparsity: int = 5, largest: float = 1.0,
     noise: float = 0.05,
-) -> ContextualBandit:
+) -> ContextualBandit:  # fmt: skip
     """Bastani & Bayati (2020): one context for all arms, and a sparse parameter for each arm.
 
     The context is Gaussian, truncated to entries of size at most ``largest``. Every arm has the
     context in a block of its own, so the dimension is ``arms`` times ``covariates``; ``sparsity``
-    coefficients of each block are uniform on 0..1. This follows the paper, as their program is not
-    public.
+    coefficients of each block are uniform on 0..1. Their program is not public.
 
     >>> bandit = bastani(0, arms=3, covariates=10, sparsity=2)
     >>> bandit.dimension, bandit.truth["sparsity"]
     (30, 6)
     """
-    rng, width = generator(seed), as_count(covariates, "covariates")
+    rng, width = draws.generator(seed), as_count(covariates, "covariates")
     count = as_count(arms, "arms")
-    blocks = [uniform_entries(width, sparsity, 0.0, 1.0, rng) for _ in range(count)]
-    tail = ndtr(-as_number(largest, "largest", 0.0, strict=True))
+    blocks = [draws.uniform_entries(width, sparsity, 0.0, 1.0, rng) for _ in range(count)]
+    tail = ndtr(-as_positive(largest, "largest"))
 
     def draw(rng: np.random.Generator) -> Floats:
         return disjoint(ndtri(rng.uniform(tail, 1.0 - tail, width)), arms)
@@ -191,77 +160,25 @@ def bastani(
     return ContextualBandit(draw, np.concatenate(blocks), noise)
 
 
-# Parameters
-
-
-def entries(
-    dimension: int, sparsity: int, draw: Callable[[int], Floats], rng: np.random.Generator
-) -> Floats:  # (d,)
-    """A sparse vector, with its entries at random places."""
-    as_count(sparsity, "sparsity", 1, as_count(dimension, "dimension"))
-    theta = np.zeros(dimension)
-    theta[rng.choice(dimension, sparsity, replace=False)] = draw(sparsity)
-    return theta
-
-
-def uniform_entries(
-    dimension: int, sparsity: int, low: float, high: float, rng: np.random.Generator
-) -> Floats:  # (d,)
-    """A sparse vector with uniform entries at random places."""
-    return entries(dimension, sparsity, lambda count: rng.uniform(low, high, count), rng)
-
-
-def unit(vector: Floats) -> Floats:
-    """A vector scaled to l2 norm 1."""
-    return np.asarray(vector / np.linalg.norm(vector))
-
-
-# Actions
-
-
-def correlated_actions(actions: int, dimension: int, correlation: float) -> Contexts:
-    """Standard normal actions with independent features; any two have the same correlation."""
-    rho, count = as_correlation(correlation), as_count(actions, "actions")
+def equicorrelated(actions: int, dimension: int, correlation: float, axis: int = 0) -> Contexts:
+    """Standard normal actions; entries along the axis have the same correlation, others none."""
+    rho, shape = draws.as_correlation(correlation), (as_count(actions, "actions"), dimension)
+    common_shape = (1, dimension) if axis == 0 else (actions, 1)
 
     def draw(rng: np.random.Generator) -> Floats:
-        own, common = rng.standard_normal((count, dimension)), rng.standard_normal(dimension)
+        own, common = rng.standard_normal(shape), rng.standard_normal(common_shape)
         return math.sqrt(1.0 - rho) * own + math.sqrt(rho) * common
 
     return draw
 
 
-def equicorrelated(shape: tuple[int, int], rho: float, rng: np.random.Generator) -> Floats:
-    """Independent standard normal actions; any two features have the same correlation."""
-    own, common = rng.standard_normal(shape), rng.standard_normal((shape[0], 1))
-    return math.sqrt(1.0 - rho) * own + math.sqrt(rho) * common
-
-
-def autoregressive(shape: tuple[int, int], rho: float, rng: np.random.Generator) -> Floats:
-    """Independent standard normal actions; features i and j have correlation ``rho ** |i - j|``."""
-    innovations = rng.standard_normal(shape)
-    innovations[:, 1:] *= math.sqrt(1.0 - rho**2)
-    return np.asarray(lfilter([1.0], [1.0, -rho], innovations, axis=1))
-
-
 def elliptical(actions: int, dimension: int, rng: np.random.Generator) -> Floats:  # (K, d)
     """Actions of random length in a random subspace of half the dimension."""
     rank = max(1, dimension // 2)
-    lengths = rng.standard_normal((as_count(actions, "actions"), 1))
-    directions = lengths * unit_rows(actions, rank, rng)
-    return directions @ rng.random((rank, dimension))
+    lengths = rng.standard_normal((actions, 1))
+    return lengths * draws.unit_rows(actions, rank, rng) @ rng.random((rank, dimension))
 
 
-def shrunk(actions: Floats, length: float) -> Floats:  # (K, d)
-    """The actions, shrunk to an l2 norm of at most ``length``."""
-    norms = np.linalg.norm(actions, axis=1, keepdims=True)
-    return np.asarray(actions * (length / np.maximum(norms, length)))
-
-
-# Settings
-
-
-def chosen(choices: Mapping[str, T], name: str, setting: str) -> T:
-    """The choice that a setting names."""
-    if name not in choices:
-        raise ValueError(f"{setting} must be one of {', '.join(choices)}, got {name!r}")
-    return choices[name]
+def unit(vector: Floats) -> Floats:
+    """A vector scaled to l2 norm 1."""
+    return np.asarray(vector / np.linalg.norm(vector))

@@ -10,18 +10,16 @@ import gzip
 import math
 import os
 import zlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from soids.arrays import Bools, Floats, as_actions, as_count, as_generator, as_number
-from soids.bandits.bandit import Offer, SparseLinearBandit
-from soids.bandits.cases import CaseBandit
-from soids.bandits.random_actions import generator
+from soids.arrays import Bools, Floats, as_actions, as_count, as_number
+from soids.bandits.bandit import SparseLinearBandit
+from soids.bandits.draws import generator
+from soids.bandits.measured import CaseBandit, MeasuredBandit
 from soids.features import Encoder
 from soids.files import UNREADABLE, opened_archive
 
@@ -48,33 +46,6 @@ def genotypes(seed: int, *, replicate: int = 1) -> SparseLinearBandit:
     return SparseLinearBandit(actions, effects[:, column], math.sqrt(variances[column]))
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredBandit:
-    """The same actions in every round; mean rewards need not be linear in the features."""
-
-    actions: Floats  # (K, d)
-    means: Floats  # (K,)
-    noise: float
-
-    def __repr__(self) -> str:
-        count, dimension = self.actions.shape
-        return f"MeasuredBandit({count} actions, {dimension} features, noise {self.noise})"
-
-    @property
-    def dimension(self) -> int:
-        return int(self.actions.shape[1])
-
-    @property
-    def truth(self) -> dict[str, Any]:
-        """The noise and the largest mean reward; there is no true parameter."""
-        return {"noise": self.noise, "reward_bound": float(np.abs(self.means).max())}
-
-    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
-        horizon, rng = as_count(horizon, "horizon"), as_generator(rng)
-        for noise in self.noise * rng.standard_normal(horizon):
-            yield Offer(self.actions, self.means, float(noise))
-
-
 def riboflavin(seed: int, *, noise: float = 0.5) -> MeasuredBandit:
     """71 strains of bacteria as actions, each with the expressions of 4,088 genes.
 
@@ -83,7 +54,9 @@ def riboflavin(seed: int, *, noise: float = 0.5) -> MeasuredBandit:
     """
     as_count(seed, "seed", 0)
     genes, production = read_arrays(data_file(RIBOFLAVIN), "riboflavin", ("X", "y"))
-    actions = as_actions(standardised(genes), genes.shape[1])
+    centred = genes - genes.mean(axis=0)
+    scale = centred.std(axis=0)
+    actions = as_actions(centred / np.where(scale > 0.0, scale, 1.0), genes.shape[1])
     return MeasuredBandit(actions, production - production.mean(), as_number(noise, "noise", 0.0))
 
 
@@ -92,13 +65,13 @@ def mushroom(seed: int) -> CaseBandit:
 
     Rewards are those of Blundell et al. (2015) over 5: 1 for eating an edible one, 1 or -7 with
     equal probability for eating a poisonous one, and 0 for leaving it. A context holds 117
-    indicators of the categories of its looks.
+    indicators of the categories of its appearance.
     """
     contexts, is_edible, names = mushrooms(data_file(MUSHROOM))
     order = generator(seed).permutation(len(is_edible))
-    nothing, edible = np.zeros(len(order)), is_edible[order]
-    means = np.column_stack([np.where(edible, 1.0, -3.0), nothing])
-    deviations = np.column_stack([np.where(edible, 0.0, 4.0), nothing])
+    edible = is_edible[order, None]
+    means = np.where(edible, [1.0, 0.0], [-3.0, 0.0])
+    deviations = np.where(edible, [0.0, 0.0], [4.0, 0.0])
     return CaseBandit(contexts[order], means, deviations, names)
 
 
@@ -147,10 +120,3 @@ def read_csv(path: Path, needed: Iterable[str]) -> dict[str, list[str]]:
         if name not in names:
             raise ValueError(f"{path} must have the column {name!r}")
     return {name: [row[name] or "" for row in table] for name in names}
-
-
-def standardised(columns: Floats) -> Floats:
-    """Columns of mean 0 and standard deviation 1; constants become zeros."""
-    centred = columns - columns.mean(axis=0)
-    scale = centred.std(axis=0)
-    return np.asarray(centred / np.where(scale > 0.0, scale, 1.0))

@@ -1,8 +1,8 @@
 """Bandits from the proofs of lower bounds, and the examples of PopArt's paper.
 
-A lower bound holds for the worst instance of a class; an instance here is one member, which the
-seed determines. Its coefficients are ``strength`` times those of the proof, which are hard to find
-within the horizon because they are small. In simulations a strength of a few is hardest.
+A lower bound holds for the worst instance of a class; the seed determines one member. Its
+coefficients are ``strength`` times those of the proof, which are small, and so hard to find within
+the horizon. In simulations a strength of a few is hardest.
 """
 
 import itertools
@@ -11,22 +11,17 @@ import math
 import numpy as np
 from scipy.linalg import hadamard
 
-from soids.arrays import Floats, as_count, as_number
+from soids.arrays import Floats, as_count, as_number, as_positive
 from soids.bandits.bandit import SparseLinearBandit
-from soids.bandits.random_actions import generator, unit_rows
+from soids.bandits.draws import entries, generator, unit_rows
 
 MOST = 10_000  # maximum number of actions of an instance
 
 
 def lattimore(
-    dimension: int,
-    seed: int,
-    *,
-    horizon: int,
-    sparsity: int = 2,
-    strength: float = 1.0,
+    dimension: int, seed: int, *, horizon: int, sparsity: int = 2, strength: float = 1.0,
     noise: float = 1.0,
-) -> SparseLinearBandit:
+) -> SparseLinearBandit:  # fmt: skip
     """Several bandits played at once, whose rewards are observed only as a sum.
 
     Lattimore & Szepesvari (2020), Theorem 24.3, with regret of order ``sqrt(s d T)``. The columns
@@ -43,26 +38,18 @@ def lattimore(
         raise ValueError(f"dimension must be a multiple of the sparsity {s}, got {d}")
     arms = d // s
     refuse_many(arms**s, d, s)
-    noise = as_number(noise, "noise", 0.0)
+    noise, blocks = as_number(noise, "noise", 0.0), np.eye(arms)
     size = noise * math.sqrt(d / (s * as_count(horizon, "horizon")))
-    blocks = np.eye(arms)
     actions = [np.concatenate(rows) for rows in itertools.product(blocks, repeat=s)]
     best = generator(seed).integers(0, arms, s)
-    theta = as_strength(strength) * size * blocks[best].ravel()
+    theta = as_positive(strength, "strength") * size * blocks[best].ravel()
     return SparseLinearBandit(np.array(actions), theta, noise)
 
 
 def hao(
-    dimension: int,
-    seed: int,
-    *,
-    horizon: int,
-    sparsity: int = 2,
-    strength: float = 1.0,
-    kappa: float = 1.0,
-    price: float = 1.0,
-    noise: float = 1.0,
-) -> SparseLinearBandit:
+    dimension: int, seed: int, *, horizon: int, sparsity: int = 2, strength: float = 1.0,
+    kappa: float = 1.0, price: float = 1.0, noise: float = 1.0,
+) -> SparseLinearBandit:  # fmt: skip
     """Cheap actions give little information, and costly actions give much.
 
     This follows Hao, Lattimore & Wang (2020), Theorem 3.3, with regret of order
@@ -77,24 +64,16 @@ def hao(
     >>> bandit.actions.shape  # 2 times 7 cheap ones, 8 costly ones
     (22, 8)
     """
-    s = as_count(sparsity, "sparsity", 2)
-    as_number(kappa, "kappa", 0.0, strict=True)
+    s, kappa = as_count(sparsity, "sparsity", 2), as_positive(kappa, "kappa")
     size = (kappa * s) ** (-2 / 3) * as_count(horizon, "horizon") ** (-1 / 3)
-    size *= as_strength(strength) * as_number(noise, "noise", 0.0)
+    size *= as_positive(strength, "strength") * as_number(noise, "noise", 0.0)
     return cheap_or_costly(dimension, seed, s, s - 1, size, kappa, price, noise)
 
 
 def jang(
-    dimension: int,
-    seed: int,
-    *,
-    horizon: int,
-    sparsity: int = 2,
-    strength: float = 1.0,
-    kappa: float = 1.0,
-    price: float = 1.0,
-    noise: float = 1.0,
-) -> SparseLinearBandit:
+    dimension: int, seed: int, *, horizon: int, sparsity: int = 2, strength: float = 1.0,
+    kappa: float = 1.0, price: float = 1.0, noise: float = 1.0,
+) -> SparseLinearBandit:  # fmt: skip
     """Like ``hao``, but cheap actions have twice as many entries, and give even less information.
 
     This follows Jang, Zhang & Jun (2022), Theorem 5, with regret of order ``s^(2/3) T^(2/3)`` and
@@ -104,10 +83,9 @@ def jang(
     >>> jang(dimension=8, sparsity=2, horizon=1000, seed=0).actions.shape  # 4 times 21, and 8
     (92, 8)
     """
-    s = as_count(sparsity, "sparsity", 2)
-    as_number(kappa, "kappa", 0.0, strict=True)
+    s, kappa = as_count(sparsity, "sparsity", 2), as_positive(kappa, "kappa")
     size = kappa ** (-2 / 3) * (s * as_count(horizon, "horizon")) ** (-1 / 3)
-    size *= as_strength(strength) * as_number(noise, "noise", 0.0)
+    size *= as_positive(strength, "strength") * as_number(noise, "noise", 0.0)
     return cheap_or_costly(dimension, seed, s, 2 * (s - 1), size, kappa, price, noise)
 
 
@@ -132,53 +110,38 @@ def popart_sphere(
 
     Their program draws the actions once for all repetitions; here each seed has its own.
     """
-    d, s = as_count(dimension, "dimension"), as_count(sparsity, "sparsity", 1, dimension)
     rng = generator(seed)
-    theta = np.zeros(d)
-    theta[rng.choice(d, s, replace=False)] = 1.0
-    return SparseLinearBandit(unit_rows(as_count(actions, "actions"), d, rng), theta, noise)
-
-
-# What the families share
+    theta = entries(dimension, sparsity, np.ones, rng)
+    rows = unit_rows(as_count(actions, "actions"), dimension, rng)
+    return SparseLinearBandit(rows, theta, noise)
 
 
 def cheap_or_costly(
-    dimension: int,
-    seed: int,
-    sparsity: int,
-    entries: int,
-    size: float,
-    kappa: float,
-    price: float,
+    dimension: int, seed: int, sparsity: int, ones: int, size: float, kappa: float, price: float,
     noise: float,
-) -> SparseLinearBandit:
-    """The instances of ``hao`` and ``jang``: cheap actions have ``entries`` non-zero entries."""
-    columns = as_count(dimension, "dimension", entries + 1) - 1
+) -> SparseLinearBandit:  # fmt: skip
+    """The instances of ``hao`` and ``jang``: cheap actions have ``ones`` entries of 1 or -1."""
+    columns = as_count(dimension, "dimension", ones + 1) - 1
     rows = 2 ** math.ceil(math.log2(dimension))
-    refuse_many(math.comb(columns, entries) * 2**entries + rows, dimension, sparsity)
+    refuse_many(math.comb(columns, ones) * 2**ones + rows, dimension, sparsity)
     rng = generator(seed)
     hidden = rng.choice(columns, sparsity - 1, replace=False)
     theta = np.zeros(dimension)
     theta[hidden] = size * rng.choice([-1.0, 1.0], sparsity - 1)
-    theta[-1] = -as_number(price, "price", 0.0, strict=True)
+    theta[-1] = -as_positive(price, "price")
     costly = np.ones((rows, dimension))
     costly[:, :-1] = kappa * hadamard(rows)[:, 1:dimension]
-    cheap = np.pad(signed(columns, entries), [(0, 0), (0, 1)])
+    cheap = np.pad(signed(columns, ones), [(0, 0), (0, 1)])
     return SparseLinearBandit(np.vstack([cheap, costly]), theta, noise)
 
 
-def signed(columns: int, entries: int) -> Floats:  # (n, columns)
-    """Every vector with ``entries`` entries of 1 or -1 and zeros elsewhere."""
-    places = np.array(list(itertools.combinations(range(columns), entries)))
-    signs = np.array(list(itertools.product([1.0, -1.0], repeat=entries)))
+def signed(columns: int, ones: int) -> Floats:  # (n, columns)
+    """Every vector with ``ones`` entries of 1 or -1 and zeros elsewhere."""
+    places = np.array(list(itertools.combinations(range(columns), ones)))
+    signs = np.array(list(itertools.product([1.0, -1.0], repeat=ones)))
     rows = np.zeros((len(places), len(signs), columns))
     np.put_along_axis(rows, places[:, None, :], signs[None], axis=2)
     return rows.reshape(-1, columns)
-
-
-def as_strength(strength: float) -> float:
-    """The factor on the proof's coefficients."""
-    return as_number(strength, "strength", 0.0, strict=True)
 
 
 def refuse_many(count: int, dimension: int, sparsity: int) -> None:

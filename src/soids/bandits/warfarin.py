@@ -3,29 +3,27 @@
 The cohort of the International Warfarin Pharmacogenetics Consortium (2009), published by PharmGKB
 under CC BY-SA 4.0, is the classic of sparse contextual bandits (Bastani & Bayati 2020). A context
 holds what is known before treatment: demographics, indication, target, other diagnoses and drugs,
-genotypes. Left out are the dose itself, the INR under it, whether it was stable, the number of the
-patient, free text, and columns that repeat others (genotypes before and after quality control, a
-range of the target that follows from the indication).
+genotypes. It lacks the dose itself, the INR under it, whether it was stable, the patient's number
+and free text. It also lacks columns that repeat others, such as genotypes before quality control.
 """
 
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from soids.arrays import Floats, as_number
-from soids.bandits.cases import CaseBandit
 from soids.bandits.data import data_file, read_csv
-from soids.bandits.random_actions import generator
+from soids.bandits.draws import generator
+from soids.bandits.measured import CaseBandit
 from soids.features import Encoder
 
 WARFARIN = "warfarin/iwpc_warfarin.csv.gz"
 DOSE = "Therapeutic Dose of Warfarin"  # mg a week
 INDICATION = "Indication for Warfarin Treatment"
 GAPS = ("NA", "")
-AGE = "Age"
+AGE = "Age"  # in decades, such as "60 - 69" or "90+"
 NUMERIC = ["Height (cm)", "Weight (kg)", "Target INR"]
 CATEGORICAL = [
     "Gender", "Race", "Ethnicity", "Diabetes", "Congestive Heart Failure and/or Cardiomyopathy",
@@ -52,24 +50,16 @@ def warfarin(seed: int, *, low: float = 21.0, high: float = 49.0) -> CaseBandit:
     low, high = as_number(low, "low", 0.0), as_number(high, "high", 0.0)
     if not low < high:
         raise ValueError(f"high must be above low, {low:g}, got {high:g}")
-    known = patients(data_file(WARFARIN))
-    order = generator(seed).permutation(len(known.doses))
-    right = (known.doses > low).astype(np.int64) + (known.doses >= high)
+    contexts, doses, names = patients(data_file(WARFARIN))
+    order = generator(seed).permutation(len(doses))
+    right = (doses > low).astype(np.int64) + (doses >= high)
     means = np.where(np.arange(3) == right[:, None], 0.0, -1.0)[order]
-    return CaseBandit(known.contexts[order], means, np.zeros_like(means), known.names)
-
-
-class Patients(NamedTuple):
-    """The patients whose dose was recorded."""
-
-    contexts: Floats  # (n, p)  an intercept first
-    doses: Floats  # (n,)
-    names: tuple[str, ...]  # (p,)
+    return CaseBandit(contexts[order], means, np.zeros_like(means), names)
 
 
 @lru_cache(maxsize=1)
-def patients(path: Path) -> Patients:
-    """The patients in a file.
+def patients(path: Path) -> tuple[Floats, Floats, tuple[str, ...]]:  # (n, p), (n,), (p,)
+    """The contexts of all patients with a recorded dose, the doses, and the names of the features.
 
     Columns are standardised over all patients, as if their averages had been known in advance.
     Missing values are the mean or a category; the most common category has no column.
@@ -78,7 +68,7 @@ def patients(path: Path) -> Patients:
     dosed = [row for row, dose in enumerate(columns[DOSE]) if dose not in GAPS]
     kept = {name: [values[row] for row in dosed] for name, values in columns.items()}
     numeric = {name: [as_float(value) for value in kept[name]] for name in NUMERIC}
-    numeric[AGE] = [as_decade(value) for value in kept[AGE]]
+    numeric[AGE] = [as_float(value if value in GAPS else value[0]) for value in kept[AGE]]
     categorical = {name: kept[name] for name in CATEGORICAL} | indications(kept[INDICATION])
     table = numeric | categorical
     encoder = Encoder.fit(
@@ -86,7 +76,7 @@ def patients(path: Path) -> Patients:
     )
     doses = np.array([as_float(dose) for dose in kept[DOSE]])
     contexts = np.column_stack([np.ones(len(doses)), np.asarray(encoder.encode(table))])
-    return Patients(contexts, doses, ("intercept", *encoder.names))
+    return contexts, doses, ("intercept", *encoder.names)
 
 
 def as_float(text: str) -> float | None:
@@ -95,11 +85,6 @@ def as_float(text: str) -> float | None:
         return None if text in GAPS else float(text)
     except ValueError:
         raise ValueError(f"{WARFARIN} must hold numbers here, got {text!r}") from None
-
-
-def as_decade(text: str) -> float | None:
-    """The decade of an age: 6 for "60 - 69", 9 for "90+"."""
-    return None if text in GAPS else as_float(text[0])
 
 
 def indications(texts: list[str]) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""``soids table``, ``soids plot`` and ``soids list``: what there is, for people and papers."""
+"""``soids table`` and ``soids plot``: the results of a run, for papers; ``soids list``."""
 
 import inspect
 import itertools
@@ -13,14 +13,18 @@ from rich.table import Table
 
 from soids.bandits import FAMILIES
 from soids.cli.page import page
-from soids.cli.publish import draw, in_words, read_results, write_numbers
+from soids.cli.publish import in_words
 from soids.cli.run import reason
-from soids.cli.whereabouts import shipped
+from soids.cli.whereabouts import played_experiment, shipped
+from soids.output.publish import draw, lacking, write_numbers
+from soids.output.regret_tables import mean_regret, summary
+from soids.output.table import as_csv, as_latex, as_markdown
 from soids.policies import POLICIES
-from soids.simulation import tables
-from soids.simulation.panels import parts_of
+from soids.simulation.experiment import Experiment
+from soids.simulation.results import Panel, count, gather, parts_of
+from soids.simulation.store import Store
 
-FORMATS = {"markdown": tables.as_markdown, "latex": tables.as_latex}
+FORMATS = {"markdown": as_markdown, "latex": as_latex}
 LAYOUT: dict[str, Any] = {
     "box": box.SIMPLE,
     "show_header": False,
@@ -32,33 +36,44 @@ folder_argument = click.argument(
 )
 
 
+def read_results(folder: Path) -> tuple[Experiment, list[Panel]]:
+    """The experiment that was run into a folder, and its finished trials."""
+    experiment = played_experiment(folder)
+    panels = gather(experiment, Store(folder / "trials"))
+    if not count(panels):
+        raise click.ClickException(f"no trial in {folder} is finished: soids run goes on with it")
+    click.echo(lacking(experiment, panels), err=True, nl=False)
+    return experiment, panels
+
+
 @click.command()
 @folder_argument
 @click.option(
     "--format", "form", type=click.Choice((*FORMATS, "csv")), default="markdown", show_default=True,
-    help="Markdown for a page, LaTeX (booktabs) for a paper, CSV with intervals and quantiles.",
+    help="Write Markdown for a page, LaTeX (booktabs) for a paper, or CSV with intervals and "
+    "quantiles.",
 )  # fmt: skip
 def table(folder: Path, form: str) -> None:
     """Print the final regrets in FOLDER, where soids run has put its results."""
     experiment, panels = read_results(folder)
     if form == "csv":
         click.echo(f"{experiment.note}\n" if experiment.note else "", err=True, nl=False)
-        click.echo(tables.summary_csv(panels), nl=False)
+        click.echo(as_csv(summary(panels)), nl=False)
         return
     click.echo("Regret at the horizon: mean ± standard error [worst seed].", err=True)
     parts = parts_of(experiment, panels)
-    titles = [
-        ": ".join(filter(None, (part.figure.title if len(parts) > 1 else "", part.note)))
-        for part in parts
+    titles = [(part.figure.title if len(parts) > 1 else "", part.note) for part in parts]
+    texts = [
+        FORMATS[form](mean_regret(part.panels, ": ".join(filter(None, title))))
+        for part, title in zip(parts, titles, strict=True)
     ]
-    texts = [FORMATS[form](part.panels, title) for part, title in zip(parts, titles, strict=True)]
     click.echo("\n".join(texts), nl=False)
 
 
 @click.command()
 @folder_argument
 def plot(folder: Path) -> None:
-    """Draw figures and report in FOLDER anew from the trials that are there, and the numbers."""
+    """Draw the figures, the report and the numbers in FOLDER again, from its finished trials."""
     experiment, panels = read_results(folder)
     try:
         write_numbers(experiment, panels, folder)
@@ -67,7 +82,7 @@ def plot(folder: Path) -> None:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(reason(error)) from None
-    click.echo(f"{folder / 'report.html'} has all of it, {in_words(pictures)}.")
+    click.echo(in_words(folder, pictures))
 
 
 @click.command("list")

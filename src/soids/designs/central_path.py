@@ -59,10 +59,7 @@ class Answer(NamedTuple):
 
 
 def least_total(criterion: Criterion, rows: Floats, tolerance: float) -> Answer:
-    """The least total weight that meets the criterion, to a relative tolerance if precision allows.
-
-    The rows must span the space.
-    """
+    """The least total of weights on rows that span the space, to a relative tolerance if it can."""
     working = first_working_set(rows)
     weights = safe_weights(rows[working])
     multiplier = sum(rows[working].shape) / weights.sum()
@@ -98,9 +95,9 @@ def certify(
     """The answer that the weights of a working set prove for all rows, and the scores of these."""
     dual = criterion.dual(rows[working], weights)
     scores = ((rows @ dual.matrix) * rows).sum(axis=1)
-    everywhere = np.zeros(len(rows))
-    everywhere[working] = weights / weights.sum()
-    return Answer(everywhere, dual.total, dual.reach / float(scores.max())), scores
+    law = np.zeros(len(rows))
+    law[working] = weights / weights.sum()
+    return Answer(law, dual.total, dual.reach / float(scores.max())), scores
 
 
 def first_working_set(rows: Floats) -> Ints:
@@ -149,13 +146,9 @@ def newton_step(
 
 
 def line_search(
-    criterion: Criterion,
-    rows: Floats,
-    weights: Floats,
-    multiplier: float,
-    step: Floats,
+    criterion: Criterion, rows: Floats, weights: Floats, multiplier: float, step: Floats,
     decrement: float,
-) -> Floats:
+) -> Floats:  # fmt: skip
     """The weights after as much of the step as stays inside and lowers the objective."""
 
     def objective(weights: Floats) -> float:

@@ -1,9 +1,8 @@
 """The exploratory design, whose value is C_min, the design of PopArt, and the optimal design."""
 
 import math
-from collections.abc import Callable
-from functools import lru_cache
-from typing import NamedTuple
+from functools import lru_cache, wraps
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -28,17 +27,56 @@ class Design(NamedTuple):
         return abs(self.bound - self.value) / self.value if self.value else math.inf
 
 
+class Solver(Protocol):
+    """A function from actions to a design."""
+
+    def __call__(self, actions: Floats, tolerance: float = 1e-5) -> Design: ...
+
+
+def cached(solve: Solver) -> Solver:
+    """Check the actions, solve equal ones as one, and keep recent designs.
+
+    Designs are kept because learning rates need that of the same actions in every round.
+    """
+
+    @lru_cache(maxsize=16)
+    def solve_buffer(buffer: bytes, shape: tuple[int, int], tolerance: float) -> Design:
+        actions = np.frombuffer(buffer).reshape(shape)
+        kept = distinct(actions)
+        design = solve(actions[kept], tolerance)
+        weights = np.zeros(len(actions))
+        weights[kept] = design.weights
+        weights.flags.writeable = False
+        return design._replace(weights=weights)
+
+    @wraps(solve)
+    def design(actions: Floats, tolerance: float = 1e-5) -> Design:
+        rows = as_rows(actions, "actions")
+        tolerance = as_number(tolerance, "tolerance", 0.0, strict=True)
+        return solve_buffer(rows.tobytes(), rows.shape, tolerance)
+
+    return design
+
+
+@cached
 def exploratory_design(actions: Floats, tolerance: float = 1e-5) -> Design:
     """The design whose second moments have the largest smallest eigenvalue, ``C_min``.
 
-    The value is zero if the actions do not span the space. Recent designs are cached, because
-    learning rates need that of the same actions in every round.
+    The value is zero if the actions do not span the space.
 
     >>> design = exploratory_design(np.eye(4))
     >>> round(design.value, 6), design.weights.round(3).tolist()
     (0.25, [0.25, 0.25, 0.25, 0.25])
     """
-    return checked(solve_exploratory, actions, tolerance)
+    basis = standardise(actions)
+    if len(basis.scales) < actions.shape[1]:
+        unseen = np.linalg.eigh(actions.T @ actions)[1][:, 0]
+        uniform = np.full(len(actions), 1.0 / len(actions))
+        return Design(uniform, 0.0, float(((actions @ unseen) ** 2).max()))
+    # The least total weight with Q >= I is 1 / C_min.
+    smallest = float(basis.scales.min())
+    answer = least_total(LargeEigenvalues((smallest / basis.scales) ** 2), basis.rows, tolerance)
+    return Design(answer.weights, smallest**2 / answer.total, smallest**2 / answer.bound)
 
 
 def c_min(actions: Floats, action_bound: float) -> float:
@@ -50,6 +88,7 @@ def c_min(actions: Floats, action_bound: float) -> float:
     return min(1.0, value) if value > 1e-14 * actions.shape[1] else 0.0  # less is rounding
 
 
+@cached
 def popart_design(actions: Floats, tolerance: float = 1e-5) -> Design:
     """The design that makes the largest diagonal entry of ``Q^-1`` smallest, ``H_*^2``.
 
@@ -59,9 +98,20 @@ def popart_design(actions: Floats, tolerance: float = 1e-5) -> Design:
     >>> round(design.value, 4), design.weights.round(3).tolist()
     (1.25, [0.8, 0.2])
     """
-    return checked(solve_popart, actions, tolerance)
+    basis = standardise(actions)
+    if len(basis.scales) < actions.shape[1]:
+        raise ValueError(
+            f"actions must span the space of {actions.shape[1]} features for every coordinate to "
+            f"be estimable: they span {len(basis.scales)} dimensions"
+        )
+    # The least total weight with (Q^-1)_ii <= 1 for all features is H_*^2.
+    smallest = float(basis.scales.min())
+    features = (smallest / basis.scales)[:, None] * basis.directions
+    answer = least_total(SmallVariances(features), basis.rows, tolerance)
+    return Design(answer.weights, answer.total / smallest**2, answer.bound / smallest**2)
 
 
+@cached
 def optimal_design(actions: Floats, tolerance: float = 1e-5) -> Design:
     """The design that makes the largest ``a_k' Q^-1 a_k`` smallest, in the span of the actions.
 
@@ -72,29 +122,16 @@ def optimal_design(actions: Floats, tolerance: float = 1e-5) -> Design:
     >>> round(design.value, 4), design.weights.round(3).tolist()
     (2.0, [0.5, 0.5, 0.0])
     """
-    return checked(solve_optimal, actions, tolerance)
-
-
-Solver = Callable[[Floats, float], Design]
-
-
-def checked(solve: Solver, actions: Floats, tolerance: float) -> Design:
-    """The design of checked actions, cached."""
-    rows = as_rows(actions, "actions")
-    tolerance = as_number(tolerance, "tolerance", 0.0, strict=True)
-    return cached(solve, rows.tobytes(), rows.shape, tolerance)
-
-
-@lru_cache(maxsize=16)
-def cached(solve: Solver, buffer: bytes, shape: tuple[int, int], tolerance: float) -> Design:
-    """The design of the actions in a buffer, of which equal ones are solved as one."""
-    actions = np.frombuffer(buffer).reshape(shape)
-    kept = distinct(actions)
-    design = solve(actions[kept], tolerance)
-    weights = np.zeros(len(actions))
-    weights[kept] = design.weights
-    weights.flags.writeable = False
-    return design._replace(weights=weights)
+    basis = standardise(actions)
+    rank = len(basis.scales)
+    if rank == 0:
+        return Design(np.full(len(actions), 1.0 / len(actions)), 0.0, 0.0)
+    # Any basis of the span would do: in this one no action is long.
+    triangle = np.linalg.qr(basis.rows, mode="r")
+    rows = solve_triangular(triangle, basis.rows.T, trans="T").T
+    # The weights of least total with det Q >= 1 are proportional to the design.
+    answer = least_total(LargeVolume(), rows, tolerance)
+    return Design(answer.weights, rank * answer.total / answer.bound, float(rank))
 
 
 def distinct(rows: Floats) -> Ints:
@@ -102,48 +139,6 @@ def distinct(rows: Floats) -> Ints:
     first = rows[np.arange(len(rows)), (rows != 0.0).argmax(axis=1)]
     upward = rows * np.where(first < 0.0, -1.0, 1.0)[:, None]
     return np.unique(upward + 0.0, axis=0, return_index=True)[1]  # no negative zeros
-
-
-def solve_exploratory(actions: Floats, tolerance: float) -> Design:
-    """The least total weight with ``Q >= I`` is ``1 / C_min``."""
-    basis = standardise(actions)
-    if len(basis.scales) < actions.shape[1]:
-        unseen = np.linalg.eigh(actions.T @ actions)[1][:, 0]
-        return Design(uniform(len(actions)), 0.0, float(((actions @ unseen) ** 2).max()))
-    smallest = float(basis.scales.min())
-    answer = least_total(LargeEigenvalues((smallest / basis.scales) ** 2), basis.rows, tolerance)
-    return Design(answer.weights, smallest**2 / answer.total, smallest**2 / answer.bound)
-
-
-def solve_popart(actions: Floats, tolerance: float) -> Design:
-    """The least total weight with ``(Q^-1)_ii <= 1`` for all features is ``H_*^2``."""
-    basis = standardise(actions)
-    if len(basis.scales) < actions.shape[1]:
-        raise ValueError(
-            f"actions must span the space of {actions.shape[1]} features for every coordinate to "
-            f"be estimable: they span {len(basis.scales)} dimensions"
-        )
-    smallest = float(basis.scales.min())
-    features = (smallest / basis.scales)[:, None] * basis.directions
-    answer = least_total(SmallVariances(features), basis.rows, tolerance)
-    return Design(answer.weights, answer.total / smallest**2, answer.bound / smallest**2)
-
-
-def solve_optimal(actions: Floats, tolerance: float) -> Design:
-    """The weights of least total with ``det Q >= 1`` are proportional to the design."""
-    basis = standardise(actions)
-    rank = len(basis.scales)
-    if rank == 0:
-        return Design(uniform(len(actions)), 0.0, 0.0)
-    # Any basis of the span would do: in this one no action is long.
-    triangle = np.linalg.qr(basis.rows, mode="r")
-    rows = solve_triangular(triangle, basis.rows.T, trans="T").T
-    answer = least_total(LargeVolume(), rows, tolerance)
-    return Design(answer.weights, rank * answer.total / answer.bound, float(rank))
-
-
-def uniform(count: int) -> Floats:
-    return np.full(count, 1.0 / count)
 
 
 class Principal(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
-from scipy.sparse import csr_array, hstack, issparse
+from scipy.sparse import csr_array, eye_array, hstack, issparse, kron
 
 from soids.arrays import Floats, as_count, as_floats
 
@@ -49,7 +49,7 @@ def disjoint(context: object, arms: int, *, sparse: bool = False) -> Floats | Sp
     """
     row, count = as_context(context), as_count(arms, "arms")
     if sparse:
-        return sparse_blocks(row, count)
+        return csr_array(kron(eye_array(count), csr_array(row[None]), format="csr"))
     actions = np.zeros((count, count, len(row)))
     actions[range(count), range(count)] = row
     return actions.reshape(count, -1)
@@ -75,7 +75,7 @@ def hybrid(
     """
     common = shared(context, arms, interactions=interactions)
     if sparse:
-        own = sparse_blocks(as_context(context), len(common))
+        own = disjoint(context, len(common), sparse=True)
         return csr_array(hstack([csr_array(common), own]))
     return np.hstack([common, disjoint(context, len(common))])
 
@@ -101,12 +101,9 @@ def disjoint_names(context: Sequence[str], labels: Sequence[str]) -> list[str]:
 
 
 def hybrid_names(
-    context: Sequence[str],
-    arms: Sequence[str],
-    labels: Sequence[str],
-    *,
+    context: Sequence[str], arms: Sequence[str], labels: Sequence[str], *,
     interactions: bool = False,
-) -> list[str]:
+) -> list[str]:  # fmt: skip
     """Names of the columns of ``hybrid``."""
     common = shared_names(context, arms, interactions=interactions)
     return [*common, *disjoint_names(context, labels)]
@@ -119,8 +116,7 @@ def as_context(context: object) -> Floats:  # (p,)
     """A context from an array, or from one row of a sparse matrix."""
     given: Any = context
     if issparse(context):
-        dense = given.toarray()
-        given = dense[0] if len(dense) == 1 else dense
+        given = given.toarray()[0] if given.shape[0] == 1 else given.toarray()
     row = as_floats(given, "context")
     if row.ndim != 1 or row.size == 0:
         raise ValueError(f"context must have shape (p,) with p at least 1, got {row.shape}")
@@ -135,12 +131,3 @@ def as_arms(arms: object) -> Floats:  # (K, q)
             "give np.eye(K) if nothing is known of them"
         )
     return table
-
-
-def sparse_blocks(row: Floats, count: int) -> Sparse:  # (K, K p)
-    """The actions of ``disjoint`` as a sparse matrix."""
-    places = np.flatnonzero(row)
-    columns = places + len(row) * np.arange(count)[:, None]
-    ends = len(places) * np.arange(count + 1)
-    numbers = np.tile(row[places], count)
-    return csr_array((numbers, columns.ravel(), ends), shape=(count, count * len(row)))

@@ -71,19 +71,18 @@ def raw_columns(table: Any) -> Mapping[Any, Any]:
     """The columns of a table, unchecked."""
     if isinstance(table, Mapping):
         return table
-    if not isinstance(table, np.ndarray):
-        import narwhals as nw  # a slow import, which arrays do not need
+    if isinstance(table, np.ndarray) and table.ndim == 2:
+        return dict(enumerate(table.T))
+    import narwhals as nw  # a slow import, which arrays do not need
 
-        frame = nw.from_native(table, eager_only=True, pass_through=True)
-        if isinstance(frame, nw.DataFrame):
-            columns = frame.iter_columns()
-            return {c.name: c.to_numpy() if c.dtype.is_numeric() else c.to_list() for c in columns}
-    if not isinstance(table, np.ndarray) or table.ndim != 2:
-        raise ValueError(
-            "a table must be a data frame, a dictionary of columns or an array (n, columns), "
-            f"got {type(table).__name__} of shape {np.shape(table)}"
-        )
-    return dict(enumerate(table.T))
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        columns = frame.iter_columns()
+        return {c.name: c.to_numpy() if c.dtype.is_numeric() else c.to_list() for c in columns}
+    raise ValueError(
+        "a table must be a data frame, a dictionary of columns or an array (n, columns), "
+        f"got {type(table).__name__} of shape {np.shape(table)}"
+    )
 
 
 def as_column(name: str, values: Any, missing: Collection[str]) -> Column:

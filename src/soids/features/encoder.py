@@ -92,15 +92,9 @@ class Encoder:
 
     @classmethod
     def fit(
-        cls,
-        table: object,
-        *,
-        numeric: Iterable[str] = (),
-        categorical: Iterable[str] = (),
-        baseline: bool = False,
-        unknown: Unknown = "zeros",
-        missing: Iterable[str] = (),
-    ) -> "Encoder":
+        cls, table: object, *, numeric: Iterable[str] = (), categorical: Iterable[str] = (),
+        baseline: bool = False, unknown: Unknown = "zeros", missing: Iterable[str] = (),
+    ) -> "Encoder":  # fmt: skip
         """Fit an encoder to a table: a data frame, a dictionary of columns, an array (n, columns),
         or a SciPy sparse matrix of numbers.
 
@@ -157,8 +151,8 @@ class Encoder:
     def state(self) -> dict[str, Any]:
         """The fitted encoder as JSON."""
         columns = [{"kind": type(one).__name__.lower(), **asdict(one)} for one in self.columns]
-        kept = {"unknown": self.unknown, "missing": list(self.missing)}
-        return {"format": FORMAT, **kept, "columns": columns}
+        missing = list(self.missing)
+        return {"format": FORMAT, "unknown": self.unknown, "missing": missing, "columns": columns}
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> "Encoder":

@@ -13,7 +13,10 @@ from rich.table import Table as RichTable
 
 
 class Table(NamedTuple):
-    """Rows of texts and numbers under their heads; a cell of None is empty."""
+    """Rows of texts and numbers under their heads; a cell of None is empty.
+
+    An empty row separates groups of rows on the console, and is left out everywhere else.
+    """
 
     heads: Sequence[str]
     rows: Sequence[Sequence[object]]
@@ -27,7 +30,7 @@ def as_csv(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.heads)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in table.rows)
+    writer.writerows(["" if cell is None else cell for cell in row] for row in table.rows if row)
     return text.getvalue()
 
 
@@ -53,10 +56,10 @@ def as_latex(table: Table) -> str:
 
 
 def as_html(table: Table) -> str:
-    """A table for a web page, with its title as the caption."""
-    heads, *rows = _texts(table, html.escape)
+    """A table for a web page, with its title as the caption; cells may have their ``__html__``."""
+    heads, *rows = _texts(table, _html)
     caption = f"<caption>{html.escape(table.title)}</caption>\n" if table.title else ""
-    top = "".join(f"<th>{head}</th>" for head in heads)
+    top = "".join(f'<th scope="col">{head}</th>' for head in heads)
     body = "".join(f"<tr>{_html_cells(row, table.labels)}</tr>\n" for row in rows)
     return f"<table>\n{caption}<thead><tr>{top}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n"
 
@@ -67,30 +70,37 @@ def as_console(table: Table) -> RichTable:
         title=escape(table.title) or None, caption=escape(table.note) or None, box=box.SIMPLE,
         caption_justify="left", pad_edge=False, show_header=any(table.heads),
     )  # fmt: skip
-    heads, *rows = _texts(table, escape)
+    heads, *rows = _texts(table, lambda cell: escape(str(cell)))
     for place, head in enumerate(heads):
         shown.add_column(head, justify="left" if place < table.labels else "right")
-    for row in rows:
-        shown.add_row(*row)
+    texts = iter(rows)
+    for row in table.rows:
+        if row:
+            shown.add_row(*next(texts))
+        else:
+            shown.add_section()
     return shown
 
 
-def _texts(table: Table, escaped: Callable[[str], str]) -> list[list[str]]:
-    """All rows as texts, the heads first."""
-    return [
-        [escaped("" if cell is None else str(cell)) for cell in row]
-        for row in (table.heads, *table.rows)
-    ]
+def _texts(table: Table, written: Callable[[object], str]) -> list[list[str]]:
+    """All rows as texts, the heads first, without empty rows."""
+    rows = (table.heads, *filter(None, table.rows))
+    return [["" if cell is None else written(cell) for cell in row] for row in rows]
+
+
+def _markdown(cell: object) -> str:
+    """A cell in which Markdown sees nothing but letters."""
+    return _one_line(re.sub(r"([\\|<*_`])", r"\\\1", str(cell)))
+
+
+def _html(cell: object) -> str:
+    """A cell as it describes itself in HTML, or as plain text."""
+    return str(cell.__html__()) if hasattr(cell, "__html__") else html.escape(str(cell))
 
 
 def _html_cells(row: list[str], labels: int) -> str:
     heads = "".join(f'<th scope="row">{cell}</th>' for cell in row[:labels])
     return heads + "".join(f"<td>{cell}</td>" for cell in row[labels:])
-
-
-def _markdown(text: str) -> str:
-    """Text in which Markdown sees nothing but letters."""
-    return _one_line(re.sub(r"([\\|<*_`])", r"\\\1", text))
 
 
 LATEX = {
@@ -101,11 +111,11 @@ LATEX = {
 }  # fmt: skip
 
 
-def _latex(text: str) -> str:
-    """Text in which LaTeX sees nothing but letters."""
-    return "".join(LATEX.get(letter, letter) for letter in _one_line(text))
+def _latex(cell: object) -> str:
+    """A cell in which LaTeX sees nothing but letters."""
+    return "".join(LATEX.get(letter, letter) for letter in _one_line(str(cell)))
 
 
 def _one_line(text: str) -> str:
-    """Text without breaks, which would end a row."""
+    """Text without line breaks, which would end a row."""
     return " ".join(text.split())

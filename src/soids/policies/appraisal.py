@@ -6,21 +6,12 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from soids import information
 from soids.arrays import Floats, Ints
 from soids.evidence import Menu
-from soids.information import (
-    appraise,
-    half_explained_variance,
-    half_variance,
-    resolved_variance,
-    share_left,
-    shortfall,
-    through_noise,
-)  # fmt: skip
 from soids.posteriors import Belief
 
-TOGETHER = 20_000  # most actions of other contexts that are evaluated at once
-
+TOGETHER = 20_000  # largest number of actions of other contexts that are evaluated at once
 
 # Regret and gain (N,) from the rewards (M, N) of weighted parameters, and where action sets start.
 Appraisal = Callable[[Floats, Floats, Ints | None], tuple[Floats, Floats]]
@@ -31,7 +22,8 @@ def appraise_conditionally(
 ) -> tuple[Floats, Floats]:
     """Regret and Hao et al.'s gain of every action, one action set at a time."""
     if starts is None:
-        return shortfall(rewards, weights), half_explained_variance(rewards, weights)
+        gain = information.half_explained_variance(rewards, weights)
+        return information.shortfall(rewards, weights), gain
     menus = (rewards[:, first:last] for first, last in pairwise(starts))
     regrets, gains = zip(*(appraise_conditionally(menu, weights) for menu in menus), strict=True)
     return np.concatenate(regrets), np.concatenate(gains)
@@ -46,9 +38,9 @@ class Gain(NamedTuple):
 
 
 GAINS = {
-    "full": Gain(appraise),
+    "full": Gain(information.appraise),
     "conditional": Gain(appraise_conditionally, of_variance=False),
-    "shannon": Gain(appraise, noisy=True),
+    "shannon": Gain(information.appraise, noisy=True),
 }
 
 
@@ -74,21 +66,20 @@ class Appraiser(NamedTuple):
         regret, gain = self.definition.appraisal(rewards, self.weights, starts)
         if self.directions is not None:
             if resolved is None:
-                resolved = resolved_variance(self.directions, rewards)
-            whole = gain if self.definition.of_variance else half_variance(rewards, self.weights)
-            gain = gain * share_left(resolved, whole)
+                resolved = information.resolved_variance(self.directions, rewards)
+            whole = gain
+            if not self.definition.of_variance:
+                whole = information.half_variance(rewards, self.weights)
+            gain = gain * information.share_left(resolved, whole)
         if self.definition.noisy:
-            gain = through_noise(gain, self.noise)
+            gain = information.through_noise(gain, self.noise)
         return regret, gain
 
     def elsewhere(self, recent: Sequence[Menu]) -> tuple[tuple[Floats, Floats], ...]:
         """Regret and gain in other contexts, in turn."""
-        menus = {id(menu): menu for menu in recent}  # mostly all differ, or all are one
-        if not menus:
-            return ()
-        different, known = list(menus.values()), {}
-        few = sum(len(menu.actions) for menu in different) <= TOGETHER
-        for group in [different] if few else [[menu] for menu in different]:
+        different = list({id(menu): menu for menu in recent}.values())
+        few, known = sum(len(menu.actions) for menu in different) <= TOGETHER, {}
+        for group in [different] if few and different else [[menu] for menu in different]:
             every = group[0]
             if len(group) > 1:
                 every = Menu(np.vstack([menu.actions for menu in group]))

@@ -1,11 +1,10 @@
-"""The information that pending rewards will bring. Without it, a policy that chooses again before
-a reward has come would choose the same action.
+"""The information that pending rewards will bring: without it, the next choice would be the same.
 
 As if all were Gaussian, each pending reward resolves a direction in the space of particles, and
-with it a part of the variance of every action. A new decision adds one direction to those of the
-same belief.
+with it a part of the variance of every action.
 """
 
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +13,10 @@ from soids.arrays import Floats
 from soids.evidence import Menu
 from soids.information import next_direction, resolved_directions, resolved_variance
 from soids.policies.appraisal import Appraiser
-from soids.policies.pending import Pending, Waiting
+from soids.policies.pending import Pending
 
 LATEST = 200  # decisions that count when a belief is new
-MOST = 400  # directions, beyond which only the latest decisions count
+MOST = 400  # number of directions beyond which only the latest decisions count
 
 
 class Awaited(NamedTuple):
@@ -37,7 +36,13 @@ def awaited(
         waiting = pending.latest(LATEST)
         if not waiting:
             return None
-        directions = found_at_once(appraiser, waiting)
+        # The same action counts as one direction; np.unique of rows takes ten times as long.
+        times = Counter(one.action.tobytes() for one in waiting)
+        counts = dict(sorted(times.items(), key=lambda one: np.frombuffer(one[0]).tolist()))
+        actions = np.frombuffer(b"".join(counts)).reshape(len(counts), -1)
+        variances = appraiser.noise**2 / np.array([*counts.values()])
+        found = appraiser.belief.rewards_on(Menu(np.asfortranarray(actions)))
+        directions = resolved_directions(appraiser.weights, found, variances)
         resolved = resolved_variance(directions, rewards)
         return Awaited(directions, waiting[-1].round, menu, resolved)
     directions, last, known, resolved = before
@@ -52,10 +57,3 @@ def awaited(
         directions, last = np.concatenate((directions, direction[None])), one.round
         resolved = resolved + (direction @ rewards) ** 2
     return Awaited(directions, last, menu, resolved)
-
-
-def found_at_once(appraiser: Appraiser, waiting: list[Waiting]) -> Floats:  # (P, M)
-    """The directions of several decisions; those of the same action count as one."""
-    actions, counts = np.unique([one.action for one in waiting], axis=0, return_counts=True)
-    rewards = appraiser.belief.rewards_on(Menu(np.asfortranarray(actions)))
-    return resolved_directions(appraiser.weights, rewards, appraiser.noise**2 / counts)

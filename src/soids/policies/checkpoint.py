@@ -1,27 +1,31 @@
-"""A policy as one file: checksum, JSON and arrays, never pickle; it goes on bit for bit."""
+"""A policy as one file: checksum, JSON and arrays, never pickle; it goes on bit for bit.
+
+Records (named tuples, frozen dataclasses) of `soids` are found by their qualified names. What is
+shared is written once and stays shared.
+"""
 
 import hashlib
+import importlib
 import io
 import json
 import os
-import zipfile
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from soids.files import write_whole
+from soids.arrays import Floats
+from soids.evidence import Menu
+from soids.files import UNREADABLE, write_whole
 from soids.policies import POLICIES
-from soids.policies.packing import Packer, Unpacker
 from soids.policies.past import Past
 from soids.policies.policy import Family, Policy, Rule, State
 from soids.policies.settings import settings_of
 
 MAGIC = b"soids policy 6\n"
-BROKEN = (  # what a file of another making may lead to
-    ImportError, LookupError, AttributeError, TypeError, ValueError, OSError, EOFError,
-    zipfile.BadZipFile,
-)  # fmt: skip
+PARTS = ("floor", "evidence", "menu", "decisions", "pending", "mind", "has_thought")  # as written
+BROKEN = (*UNREADABLE, AttributeError, ImportError)  # what a file of another making may lead to
 
 
 def save(policy: Policy, path: str | os.PathLike[str]) -> None:
@@ -29,20 +33,21 @@ def save(policy: Policy, path: str | os.PathLike[str]) -> None:
     if not isinstance(policy, Policy):
         raise ValueError(f"policy must be one of ours to be saved, got {policy!r}")
     packer, past = Packer(), policy.state.past
-    description = {
-        "family": name_of(policy.rule),
-        "settings": pack_settings(policy.rule, packer),
-        "floor": packer.pack(policy.floor),
-        "evidence": packer.pack(past.evidence),
-        "menu": packer.pack(past.menu),
-        "decisions": past.decisions,
-        "pending": packer.pack(past.pending.table()),
-        "mind": packer.pack(policy.state.mind),
-        "has_thought": policy.state.has_thought,
-    }
-    text = json.dumps(description).encode()
+    description: dict[str, Any] = {"family": name_of(policy.rule), "settings": {}}
+    for name, value in settings_of(policy.rule).items():
+        try:
+            description["settings"][name] = packer.pack(value)
+        except ValueError:
+            raise ValueError(
+                f"{name} must be a name, a number or one of soids' own to be saved, got {value!r}"
+            ) from None
+    parts = (
+        policy.floor, past.evidence, past.menu, past.decisions, past.pending.table(),
+        policy.state.mind, policy.state.has_thought,
+    )  # fmt: skip
+    description |= {name: packer.pack(part) for name, part in zip(PARTS, parts, strict=True)}
+    text, buffer = json.dumps(description).encode(), io.BytesIO()
     arrays: dict[str, Any] = {"description": np.frombuffer(text, dtype=np.uint8), **packer.arrays}
-    buffer = io.BytesIO()
     np.savez(buffer, **arrays)
     body = buffer.getvalue()
     write_whole(Path(path), MAGIC + hashlib.sha256(body).digest() + body)
@@ -71,30 +76,95 @@ def name_of(rule: Rule[Any]) -> str:
     raise ValueError(f"policy must be one that POLICIES lists to be saved, got {rule.name}")
 
 
-def pack_settings(rule: Rule[Any], packer: Packer) -> dict[str, Any]:
-    """The arguments that build the rule anew, as JSON."""
-    settings = {}
-    for name, value in settings_of(rule).items():
-        try:
-            settings[name] = packer.pack(value)
-        except ValueError:
-            raise ValueError(
-                f"{name} must be a name, a number or one of soids' own to be saved, got {value!r}"
-            ) from None
-    return settings
-
-
 def unpack_policy(body: bytes) -> Policy:
     """The policy that an archive of arrays describes."""
     with np.load(io.BytesIO(body), allow_pickle=False) as archive:
         arrays = dict(archive)
     saved = json.loads(arrays.pop("description").tobytes())
-    unpacker = Unpacker(arrays)
-    settings = {name: unpacker.unpack(value) for name, value in saved["settings"].items()}
-    floor = unpacker.unpack(saved["floor"])
+    records: list[Any] = []
+    settings = {name: unpacked(one, arrays, records) for name, one in saved["settings"].items()}
+    floor, evidence, menu, decisions, pending, mind, has_thought = (
+        unpacked(saved[name], arrays, records) for name in PARTS
+    )
     policy: Policy = POLICIES[saved["family"]](**settings, floor=floor)
-    evidence, menu = (unpacker.unpack(saved[name]) for name in ("evidence", "menu"))
-    pending = unpacker.unpack(saved["pending"]).pending()
-    past = Past(evidence, pending, menu, saved["decisions"])
-    policy.state = State(unpacker.unpack(saved["mind"]), past, saved["has_thought"])
+    policy.state = State(mind, Past(evidence, pending.pending(), menu, decisions), has_thought)
     return policy
+
+
+def qualified(record: type) -> str:
+    """The name that a record is found by."""
+    return f"{record.__module__}:{record.__qualname__}"
+
+
+def record_called(name: str) -> Any:
+    """The record of this name."""
+    module, _, path = name.partition(":")
+    if module.split(".")[0] == "soids":
+        found: Any = getattr(importlib.import_module(module), path, None)
+        if names_of(found) is not None and qualified(found) == name:
+            return found
+    raise ValueError(f"there is no record {name!r}")
+
+
+def names_of(kind: Any) -> list[str] | None:
+    """The names of the fields of one of our records; nothing else has any."""
+    if not isinstance(kind, type) or kind.__module__.split(".")[0] != "soids":
+        return None
+    if is_dataclass(kind):
+        return [field.name for field in fields(kind)]
+    return list(kind._fields) if issubclass(kind, tuple) and hasattr(kind, "_fields") else None
+
+
+class Packer:
+    """Packs one record after the other, and remembers what it has seen."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Floats] = {}
+        self.known: dict[int, tuple[Any, dict[str, Any]]] = {}  # objects by identity, references
+        self.records = 0
+
+    def pack(self, value: Any) -> Any:
+        """A value as JSON, its arrays put aside under names."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if id(value) in self.known:
+            return self.known[id(value)][1]
+        if isinstance(value, np.ndarray):
+            name = f"array.{len(self.arrays)}"
+            self.arrays[name] = value
+            self.known[id(value)] = value, {"array": name}
+            return {"array": name}
+        names = names_of(type(value))
+        if names is not None:
+            packed = {name: self.pack(getattr(value, name)) for name in names}
+            self.known[id(value)] = value, {"again": self.records}
+            if isinstance(value, Menu):
+                self.known[id(value.columns)] = value.columns, {"columns": self.records}
+            self.records += 1
+            return {"record": qualified(type(value)), "fields": packed}
+        if type(value) is tuple:
+            return {"tuple": [self.pack(item) for item in value]}
+        raise ValueError(f"only soids' own records can be saved, got {value!r}")
+
+
+def unpacked(packed: Any, arrays: dict[str, Floats], records: list[Any]) -> Any:
+    """What was packed, from arrays by name, and from the records so far, to which it is added."""
+    if not isinstance(packed, dict):
+        return packed
+    ((kind, content), *rest) = packed.items()
+    if kind == "array":
+        return arrays[content]
+    if kind == "again":
+        return records[content]
+    if kind == "columns":
+        return records[content].columns
+    if kind == "tuple":
+        return tuple(unpacked(item, arrays, records) for item in content)
+    parts = dict(rest)["fields"].items()
+    record = record_called(content)(**{n: unpacked(part, arrays, records) for n, part in parts})
+    if isinstance(record, Menu):
+        record.actions.flags.writeable = False
+    records.append(record)
+    return record

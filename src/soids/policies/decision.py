@@ -1,30 +1,34 @@
-"""What a choice is made from, and the record of a choice."""
+"""What a choice is made from: the actions on offer and their floor; and the record of a choice."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from soids.arrays import Floats, Ints, Table
+from soids.arrays import Floats, Ints, Table, as_floats, as_number
 from soids.evidence import Menu
-from soids.information import Mixture
+from soids.information import Mixture, Spread, information_ratio
 
 
 class Information(NamedTuple):
     """The regret and the information gain that a policy expects of its own law, before any floor.
 
     Policies with a confidence set give the largest regret that the set allows; those without
-    beliefs give NaN. Regret is in units of reward, gain in nats, the ratio in units of the noise.
+    beliefs give NaN.
     """
 
-    regret: float
-    gain: float
-    ratio: float
+    regret: float  # in units of reward
+    gain: float  # in nats
+    ratio: float  # in units of the noise
     rate: float  # learning rate of the optimistic posterior
     effective: float = math.nan  # with a budget: number of different, equally weighted particles
     behind: float = 0.0  # with a budget: number of sweeps that the particles are owed
+
+    @classmethod
+    def of(cls, regret: float, gain: float, noise: float, rate: float = 0.0) -> "Information":
+        return cls(regret, gain, information_ratio(regret / noise, gain), rate)
 
 
 SILENT = Information(math.nan, math.nan, math.nan, 0.0)  # of a policy that forms no belief
@@ -67,6 +71,17 @@ class Offered:
         """The place in the menu of an index among all actions."""
         return index if self.kept is None else int(np.searchsorted(self.kept, index))
 
+    def floors(self, floor: float | Floats) -> Floats | None:  # (n,)
+        """The floor of each action in the menu, or none; a single number is spread evenly."""
+        if isinstance(floor, float):
+            count = len(self.menu.actions)
+            return np.full(count, floor / count) if floor else None
+        if len(floor) != self.count:
+            raise ValueError(
+                f"floor must hold one number for each of {self.count} actions, got {len(floor)}"
+            )
+        return floor if self.kept is None else floor[self.kept]
+
     def spread(self, mixture: Mixture) -> Floats:  # (K,)
         """A distribution over the menu as one over all actions."""
         masses = mixture.probabilities(len(self.menu.actions))
@@ -75,6 +90,56 @@ class Offered:
         spread = np.zeros(self.total)
         spread[self.kept] = masses
         return spread
+
+
+class Floored(NamedTuple):
+    """The law ``p = f + (1 - sum f) w``: each action has its floor, a rule's law w has the rest. A
+    uniform number below ``sum f`` draws from the floor; else the law draws with what is left of it.
+    """
+
+    law: Mixture
+    floors: Floats  # (n,)
+
+    @property
+    def share(self) -> float:
+        """The probability that the floor draws."""
+        return min(1.0, float(self.floors.sum()))
+
+    def probability(self, index: int) -> float:
+        return float(self.floors[index]) + (1.0 - self.share) * self.law.probability(index)
+
+    def probabilities(self, count: int) -> Floats:  # (n,)
+        masses: Floats = self.floors + (1.0 - self.share) * self.law.probabilities(count)
+        return masses
+
+    def draw(self, uniform: float) -> int:
+        left = self.left(uniform)
+        if left is None:
+            return Spread(self.floors / self.share).draw(uniform / self.share)
+        return self.law.draw(left)
+
+    def left(self, uniform: float) -> float | None:
+        """The uniform number that the law draws by; none if the floor draws."""
+        return None if uniform < self.share else (uniform - self.share) / (1.0 - self.share)
+
+    def mean(self, values: Floats) -> float:
+        return float(self.floors @ values) + (1.0 - self.share) * self.law.mean(values)
+
+
+def as_floor(floor: Any) -> float | Floats:
+    """A probability in all, or one for each action on offer (K,)."""
+    if np.ndim(floor) == 0:
+        share = as_number(floor, "floor", 0.0)
+        if share > 1.0:
+            raise ValueError(f"floor must be at most 1, the probability in all, got {share:g}")
+        return share
+    floors = as_floats(floor, "floor")
+    if floors.ndim != 1 or (floors < 0.0).any() or floors.sum() > 1.0 + 1e-12:
+        raise ValueError(
+            "floor must be a probability in all, or one for each action that add up to at most 1, "
+            f"got {floor!r}"
+        )
+    return floors
 
 
 @dataclass(frozen=True, eq=False)

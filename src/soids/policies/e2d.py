@@ -1,8 +1,7 @@
 """Estimation to decisions: the least worst-case regret that information does not excuse."""
 
 import math
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linprog
@@ -19,29 +18,21 @@ from soids.spelling import meant
 FACTORS = {"theory": (1.0,), "saddle": (0.25, 0.5, 1.0, 2.0, 4.0)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class E2DRule(PosteriorRule):
     """The decision-estimation coefficient (Foster et al. 2021), over particles.
 
     Plays the distribution with the least worst case, over all particles, of regret minus ``gamma``
-    times the information that tells the particle from the mean. ``gamma`` is a number (reward per
-    nat), ``"theory"`` (which balances dimension against what is left to learn), or ``"saddle"``:
-    the value for which regret plus ``gamma`` times the information yet due, ``C_t / t`` nats a
-    round, is least (Kirschner et al. 2023), at five linear programs a round.
+    times the information that distinguishes the particle from the mean. ``gamma`` is a number
+    (reward per nat), ``"theory"`` (dimension against what is left to learn), or ``"saddle"``: the
+    value with the least regret plus ``gamma`` times the information yet due, ``C_t / t`` nats a
+    round (Kirschner et al. 2023), at five linear programs a round.
     """
 
+    settings = "dimension sparsity radius noise posterior eta gamma particles sweeps"
     bounded_ratios = ()
 
-    dimension: int
-    _: KW_ONLY
-    sparsity: int | None = None
-    radius: float | None = None
-    noise: float | None = None
-    posterior: str | Any = "subset"
-    eta: float = 1.0
     gamma: float | str = "theory"
-    particles: int = 100
-    sweeps: int = 2
 
     def __post_init__(self) -> None:
         if not isinstance(self.gamma, str):
@@ -65,20 +56,18 @@ class E2DRule(PosteriorRule):
         left = complexity(self.dimension, sparsity, rounds)  # nats to learn in all
         unit = noise * math.sqrt(0.5 * self.dimension * rounds / left)
         found = []
-        for factor in FACTORS[self.gamma]:
-            gamma = factor * unit
+        for gamma in (factor * unit for factor in FACTORS[self.gamma]):
             mixture, worst = least_worst(regret - gamma * nats)
-            found.append((worst + gamma * left / rounds, factor, mixture))
-        return min(found, key=lambda candidate: candidate[:2])[2]
+            found.append((worst + gamma * left / rounds, mixture))
+        return min(found, key=lambda candidate: candidate[0])[1]  # the first of several
 
 
 E2D = Family(E2DRule)
 
 
 def least_worst(losses: Floats) -> tuple[Spread, float]:
-    """The distribution over columns with the least largest expected loss over rows, and that loss.
-
-    A matrix game, hence a linear program.
+    """The distribution over columns with the least largest expected loss over rows, and that loss:
+    a matrix game, hence a linear program.
 
     >>> game, value = least_worst(np.array([[0.0, 1.0], [1.0, 0.0]]))
     >>> game.masses.tolist(), value
@@ -88,12 +77,10 @@ def least_worst(losses: Floats) -> tuple[Spread, float]:
     unit = float(np.abs(losses).max()) or 1.0  # the solver's tolerances are absolute
     solved = linprog(
         np.append(np.zeros(columns), 1.0),
-        A_ub=np.column_stack([losses / unit, -np.ones(rows)]),
-        b_ub=np.zeros(rows),
-        A_eq=np.append(np.ones(columns), 0.0)[None],
-        b_eq=np.ones(1),
+        A_ub=np.column_stack([losses / unit, -np.ones(rows)]), b_ub=np.zeros(rows),
+        A_eq=np.append(np.ones(columns), 0.0)[None], b_eq=np.ones(1),
         bounds=[(0.0, None)] * columns + [(None, None)],
-    )
+    )  # fmt: skip
     if solved.x is None or solved.fun is None:
         raise FloatingPointError(f"the game over actions could not be solved: {solved.message}")
     masses = np.maximum(solved.x[:-1], 0.0)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from soids.arrays import Floats
 from soids.designs import Design, exploratory_design
-from soids.evidence import Evidence, Menu
+from soids.evidence import Evidence
 from soids.policies.explore_then_commit import ExploreThenCommit, Sample
-from soids.policies.policy import Family
+from soids.policies.policy import Family, Menu
 from soids.regression.lasso import hao_lasso
 
 
@@ -18,14 +18,6 @@ class ESTCRule(ExploreThenCommit):
     ``exploration`` is the number of rounds to explore, or else their Theorem 4.2 decides, from
     ``horizon``, ``sparsity`` and ``reward_bound`` (on the size of mean rewards). The actions must
     span the space.
-
-    >>> import numpy as np
-    >>> policy, rng = ESTC(2, exploration=40, noise=0.1), np.random.default_rng(0)
-    >>> for _ in range(50):
-    ...     decision = policy.choose(np.eye(2), rng)
-    ...     policy.observe(decision, reward=float(decision.index))
-    >>> decision.index
-    1
     """
 
     def _design(self, menu: Menu) -> Design:
@@ -46,7 +38,7 @@ class ESTCRule(ExploreThenCommit):
         evidence = Evidence.empty(self.dimension)
         for menu, chosen, reward in samples:
             evidence = evidence.note(menu.actions[chosen], reward)
-        size = max((sample.menu.largest for sample in samples), default=0.0)
+        size = max((menu.largest for menu, _, _ in samples), default=0.0)
         return hao_lasso(evidence, self.noise, size)
 
 

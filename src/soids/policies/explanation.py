@@ -44,47 +44,40 @@ def explain(
     decision: Decision, appraiser: Appraiser, names: Sequence[str] | None = None
 ) -> Explanation:
     """Explain a decision; ``names`` (d,) are those of the features."""
-    if names is not None and len(names) != len(decision.action):
-        raise ValueError(
-            f"names must be one for each of {len(decision.action)} features, got {len(names)}"
-        )
+    action, place = decision.action, decision.offered.place(decision.index)
+    if names is None:
+        names = [f"feature {column}" for column in range(len(action))]
+    if len(names) != len(action):
+        raise ValueError(f"names must be one for each of {len(action)} features, got {len(names)}")
     particles = appraiser.belief.particles()
     rewards = appraiser.belief.rewards_on(decision.menu)
     regret, gains = appraiser.appraise(rewards)
-    index, safest = decision.index, int(regret.argmin())
-    expected = particles.weights @ rewards
-    gain = float(gains[index]) / appraiser.noise**2
-    exploring = bool(regret[index] > regret[safest])
-    features = contributions(decision.action, particles.mean(), particles.inclusion())
-    if names is None:
-        names = [f"feature {column}" for column in range(len(decision.action))]
+    least, cost = float(regret.min()), float(regret[place])
+    expected = float((particles.weights @ rewards)[place])
+    gain = float(gains[place]) / appraiser.noise**2
+    variance = 2.0 * half_variance(rewards[:, [place]], particles.weights)
+    deviation = math.sqrt(float(variance[0]))
+    features = contributions(action, particles.mean(), particles.inclusion())
     named = ", ".join(
-        f"{names[one.column]} ({one.contribution:+.3g}, matters with probability "
-        f"{one.inclusion:.2f})"
-        for one in features[:MOST_NAMED]
-        if abs(one.contribution) >= LEAST_NAMED * abs(features[0].contribution)
+        f"{names[column]} ({part:+.3g}, matters with probability {inclusion:.2f})"
+        for column, inclusion, part in features[:MOST_NAMED]
+        if abs(part) >= LEAST_NAMED * abs(features[0].contribution)
     )
-    costs = (
-        f"exploring: {regret[index] - regret[safest]:.3g} more regret than the safest action"
-        if exploring
-        else "exploiting: no action has less expected regret"
-    )
-    own = rewards[:, [index]]
-    deviation = math.sqrt(2.0 * float(half_variance(own, particles.weights)[0]))
+    costs = "exploiting: no action has less expected regret"
+    if cost > least:
+        costs = f"exploring: {cost - least:.3g} more regret than the safest action"
     sentence = (
-        f"Action {index}, chosen with probability {decision.probability:.2f}, has an expected "
-        f"reward of {expected[index]:.3g} +- {deviation:.2g} and an information gain of "
-        f"{gain:.2g} nats; {costs}; it rests mostly on {named or 'no feature'}."
+        f"Action {decision.index}, chosen with probability {decision.probability:.2f}, has an "
+        f"expected reward of {expected:.3g} +- {deviation:.2g} and an information gain of "
+        f"{gain:.2g} nats; {costs}; the expected reward comes mostly from "
+        f"{named or 'no feature'}."
     )
     if decision.info.effective < FEW:
         sentence += (
-            f" It rests on {decision.info.effective:.1f} different particles, which is too few: "
-            "give it a larger budget_ms."
+            f" The belief holds {decision.info.effective:.1f} different particles, which is too "
+            "few: give a larger budget_ms."
         )
-    return Explanation(
-        sentence, exploring, float(expected[index]), deviation,
-        float(regret[index]), float(regret[safest]), gain, features,
-    )  # fmt: skip
+    return Explanation(sentence, cost > least, expected, deviation, cost, least, gain, features)
 
 
 def contributions(action: Floats, theta: Floats, inclusion: Floats) -> tuple[Feature, ...]:

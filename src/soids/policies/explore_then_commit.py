@@ -3,18 +3,13 @@
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from soids.arrays import Floats
-from soids.designs import Design
-from soids.evidence import Menu
+from soids.designs import Design, popart_design
 from soids.information import Spread, greedy
-from soids.policies.decision import Decision
-from soids.policies.past import Outcome, Past
-from soids.policies.policy import Plan, Rule
+from soids.policies.policy import Generator, Menu, Outcome, Past, Plan, Rule
 
 
 class Sample(NamedTuple):
@@ -34,19 +29,17 @@ class Explored(NamedTuple):
     phase: Any = None  # of a rule that goes on learning
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExploreThenCommit(Rule[Explored]):
     """The two phases; a rule adds how to explore, for how long, how to estimate and to commit.
 
-    If actions change from round to round, each action set is explored by its own design.
-    Rewards of the exploration that come late are counted as soon as they come.
+    Each action set is explored by its own design. Late rewards of the exploration count, too.
     """
 
     learns_from_others = False
     needs_sets = True
 
-    dimension: int
-    _: KW_ONLY
+    dimension: int = field(kw_only=False)
     exploration: int | None = None
     horizon: int | None = None
     sparsity: int | None = None
@@ -59,9 +52,8 @@ class ExploreThenCommit(Rule[Explored]):
             needed = ("horizon", "sparsity", "reward_bound")
             missing = [name for name in needed if getattr(self, name) is None]
             if missing:
-                raise ValueError(
-                    f"exploration must be given, or else {' and '.join(missing)} given"
-                )
+                known = " and ".join(missing)
+                raise ValueError(f"exploration must be given, or else {known} given")
         elif self.horizon is not None and self.exploration > self.horizon:
             raise ValueError(
                 f"exploration must not be longer than the horizon of {self.horizon} rounds, "
@@ -71,35 +63,25 @@ class ExploreThenCommit(Rule[Explored]):
     def start(self) -> Explored:
         return Explored()
 
-    def think(
-        self, mind: Explored, past: Past, menu: Menu | None, rng: np.random.Generator
-    ) -> Explored:
-        if menu is not None:
-            mind = self._begun(mind, menu)
+    def think(self, mind: Explored, past: Past, menu: Menu | None, rng: Generator) -> Explored:
+        if menu is not None and not mind.length:
+            mind = mind._replace(length=self.length(menu))
         if past.decisions < mind.length or mind.length == 0:
             return mind
         return mind._replace(theta=self.theta(mind))
 
     def law(self, mind: Explored, past: Past, menu: Menu) -> Plan:
-        mind = self._begun(mind, menu)
         if past.decisions < mind.length:
             return Plan(Spread(self._design(menu).weights))
         return self._committed(mind, past, menu)
 
-    def chosen(
-        self, mind: Explored, plan: Plan, decision: Decision, uniform: float | None
-    ) -> Explored:
-        return self._begun(mind, decision.menu)
-
     def learn(self, mind: Explored, past: Past, outcomes: Sequence[Outcome]) -> Explored:
         samples = tuple(
-            Sample(one.menu, one.place, one.reward)
-            for one in outcomes
-            if one.round <= mind.length and one.menu is not None
+            Sample(menu, decision.place, reward)
+            for decision, menu, reward in outcomes
+            if decision.round <= mind.length and menu is not None
         )
-        if not samples:
-            return mind
-        return mind._replace(samples=mind.samples + samples, theta=None)
+        return mind._replace(samples=mind.samples + samples, theta=None) if samples else mind
 
     def theta(self, mind: Explored) -> Floats:  # (d,)
         """The parameter as estimated from the exploration so far."""
@@ -107,38 +89,28 @@ class ExploreThenCommit(Rule[Explored]):
             return mind.theta
         theta = self._estimate(mind.samples)
         if mind.samples and not theta.any():
-            warnings.warn(
-                f"every coefficient is estimated as zero after {len(mind.samples)} rounds of "
-                "exploration, so all actions look alike: explore longer",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+            text = f"every coefficient is estimated as zero after {len(mind.samples)} rounds of "
+            text += "exploration, so all actions look alike: explore longer"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
         theta.flags.writeable = False
         return theta
 
-    def _begun(self, mind: Explored, menu: Menu) -> Explored:
-        """The mind with the length of the exploration."""
-        return mind if mind.length else mind._replace(length=self._length(menu))
-
-    def _length(self, menu: Menu) -> int:
+    def length(self, menu: Menu) -> int:
         """The number of rounds to explore."""
         if self.exploration is not None:
             return self.exploration
-        horizon, sparsity, bound = self.horizon, self.sparsity, self.reward_bound
-        assert horizon is not None  # checked on entry, as are both others
-        assert sparsity is not None
-        assert bound is not None
-        length = math.ceil(self._theory(menu, horizon, sparsity, bound))
-        if length > horizon:
+        known: Any = self.horizon, self.sparsity, self.reward_bound  # all given, by the checks
+        length = math.ceil(self._theory(menu, *known))
+        if length > known[0]:
             raise ValueError(
                 f"exploration must not be longer than the horizon, theory asks for {length} of "
-                f"{horizon} rounds: give exploration, or a longer horizon"
+                f"{self.horizon} rounds: give exploration, or a longer horizon"
             )
         return length
 
     def _design(self, menu: Menu) -> Design:
-        """The distribution to explore an action set by."""
-        raise NotImplementedError
+        """The distribution to explore an action set by: PopArt's, if a rule has no other."""
+        return popart_design(menu.actions)
 
     def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
         """The number of rounds to explore, by theory."""

@@ -1,21 +1,18 @@
 """Frequentist information directed sampling: the information ratio of a confidence set."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from soids.arrays import Floats
-from soids.evidence import Menu
-from soids.information import information_ratio, minimise_ratio
-from soids.policies.decision import Information
-from soids.policies.ellipsoid_rule import Bounds, EllipsoidRule
-from soids.policies.past import Past
-from soids.policies.policy import Family, Plan
-from soids.policies.settings import check_choice
+from soids.information import minimise_ratio
+from soids.policies.linucb import Bounds, EllipsoidRule
+from soids.policies.policy import Family, Information, Menu, Past, Plan
 from soids.regression.ridge import Ellipsoid
+from soids.spelling import check_choice
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FrequentistIDSRule(EllipsoidRule[None]):
     """The information ratio of a confidence set (Kirschner & Krause 2018), minimised exactly.
 
@@ -24,7 +21,6 @@ class FrequentistIDSRule(EllipsoidRule[None]):
     (``"directed"``).
     """
 
-    _: KW_ONLY
     gain: str = "full"
 
     def __post_init__(self) -> None:
@@ -34,13 +30,10 @@ class FrequentistIDSRule(EllipsoidRule[None]):
     def law(self, mind: None, past: Past, menu: Menu) -> Plan:
         ellipsoid = self.ellipsoid(past.evidence)
         bounds = Bounds.on(ellipsoid, menu)
-        regret, gain = bounds.regret(), bounds.gain()
-        if self.gain == "directed":
-            gain = directed_gain(ellipsoid, bounds, menu)
+        is_full, regret = self.gain == "full", bounds.regret
+        gain = bounds.gain if is_full else directed_gain(ellipsoid, bounds, menu)
         mixture = minimise_ratio(regret, gain)
-        cost, nats = mixture.mean(regret), mixture.mean(gain)
-        ratio = information_ratio(cost / self.noise, nats)
-        return Plan(mixture, Information(cost, nats, ratio, 0.0))
+        return Plan(mixture, Information.of(mixture.mean(regret), mixture.mean(gain), self.noise))
 
 
 FrequentistIDS = Family(FrequentistIDSRule)

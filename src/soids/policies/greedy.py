@@ -1,6 +1,6 @@
 """The policy that takes the best action by the lasso, in every round."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 from soids.arrays import Floats
 from soids.evidence import Evidence
@@ -9,24 +9,15 @@ from soids.policies.policy import Family
 from soids.regression.lasso import hao_lasso
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GreedyRule(LassoRule):
     """The action that the lasso expects most of, in every round: it explores among ties only.
 
     The penalty is that of ESTC, ``4 noise sqrt(log d / t)`` for actions in [-1, 1]^d.
-
-    >>> import numpy as np
-    >>> policy, rng = Greedy(2, noise=0.1), np.random.default_rng(0)
-    >>> for _ in range(50):
-    ...     decision = policy.choose(np.eye(2), rng)
-    ...     policy.observe(decision, reward=float(decision.index))
-    >>> decision.index
-    1
     """
 
     least = 0
 
-    _: KW_ONLY
     noise: float = 1.0
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:

@@ -6,37 +6,28 @@ in one of two ways:
 - disjoint (``arms`` is given): d is ``arms`` times the size of x, and an action is x in its arm's
   block and zero elsewhere. Each arm has a regression on its own block.
 - stacked (``arms`` is left out): arm k is row k, and the context of all arms is all rows, one after
-  the other, K times d numbers, as Kim & Paik and Oh et al. compare policies with arm-specific
-  features. Rows that are not on offer count as zeros.
+  the other, as in the comparisons of Kim & Paik and Oh et al. Missing rows count as zeros.
 
 Penalties are the ``alpha`` of scikit-learn, beside half the mean square; no intercept is fitted.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from soids.arrays import Bools, Floats, Ints, as_count
-from soids.evidence import Evidence, Menu
+from soids.evidence import Evidence
 from soids.information import Spread, greedy
-from soids.policies.decision import Decision
-from soids.policies.floor import Floored
-from soids.policies.past import Outcome, Past
-from soids.policies.policy import Family, Plan, Rule
+from soids.policies.decision import Floored
+from soids.policies.policy import Decision, Family, Menu, Outcome, Past, Plan, Rule
 from soids.policies.settings import assign
 from soids.regression.lasso import Inner, Products, lasso
 from soids.regression.mcp import two_step_mcp
 
-
-class Sums(NamedTuple):
-    """What a regression needs of its samples."""
-
-    gram: Products  # (p, p)
-    moment: Floats  # (p,)
-    rounds: float
+Sums = tuple[Products, Floats, float]  # the gram (p, p) and moment (p,) of samples, their number
 
 
 class Stack(NamedTuple):
@@ -45,19 +36,29 @@ class Stack(NamedTuple):
     menus: tuple[Menu, ...] = ()
     rewards: tuple[float, ...] = ()
 
-    def sums(self) -> Sums:
-        width = max(menu.actions.size for menu in self.menus)
-        table = np.zeros((len(self.menus), width))
-        for row, menu in zip(table, self.menus, strict=True):
-            row[: menu.actions.size] = menu.actions.ravel()
-        return Sums(Inner(table), np.array(self.rewards) @ table, len(self.rewards))
-
 
 class Sampled(NamedTuple):
     """The samples of an arm from some rounds, and the estimate of its parameter."""
 
     past: Evidence | Stack
     theta: Floats  # (p,)
+
+    def noted(self, menu: Menu, context: Floats, reward: float) -> "Sampled":
+        """With one more sample, and the estimate as it was."""
+        past = self.past
+        if isinstance(past, Stack):
+            return Sampled(Stack((*past.menus, menu), (*past.rewards, reward)), self.theta)
+        return Sampled(past.note(context, reward), self.theta)
+
+    def sums(self) -> Sums:
+        past = self.past
+        if not isinstance(past, Stack):
+            return past.played, past.moment, past.rounds
+        width = max(menu.actions.size for menu in past.menus)
+        table = np.zeros((len(past.menus), width))
+        for row, menu in zip(table, past.menus, strict=True):
+            row[: menu.actions.size] = menu.actions.ravel()
+        return Inner(table), np.array(past.rewards) @ table, len(past.rewards)
 
 
 class Arm(NamedTuple):
@@ -74,16 +75,15 @@ class Known(NamedTuple):
     explored: tuple[int, ...] = ()  # rounds with random choices whose rewards have not come
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PerArmRule(Rule[Known]):
-    """Keep to the arms that look best by forced samples alone, within half the ``slack``, and of
-    these take the best by all samples; a rule adds when to force, and how to estimate.
+    """Of the arms that are within half the ``slack`` of the best by forced samples alone, take the
+    best by all samples; a rule adds when to force, and how to estimate.
     """
 
     needs_sets = True
 
-    dimension: int
-    _: KW_ONLY
+    dimension: int = field(kw_only=False)
     arms: int | None = None
     slack: float = 5.0
     forced_penalty: float = 0.05
@@ -91,8 +91,12 @@ class PerArmRule(Rule[Known]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.arms is not None:
-            assign(self, arms=as_arms(self.arms, self.dimension))
+        if self.arms is None:
+            return
+        assign(self, arms=as_count(self.arms, "arms", 1, self.dimension))
+        if self.dimension % self.arms:
+            blocks = f"the dimension {self.dimension} into blocks of one size"
+            raise ValueError(f"arms must divide {blocks}, got {self.arms}")
 
     @property
     def takes_exclusions(self) -> bool:
@@ -105,22 +109,23 @@ class PerArmRule(Rule[Known]):
     def learn(self, mind: Known, past: Past, outcomes: Sequence[Outcome]) -> Known:
         known = list(mind.arms)
         fresh: dict[int, bool] = {}  # arms with new samples, and whether some were forced
-        for one in outcomes:
-            assert one.menu is not None  # a rule that needs action sets gets them
-            number = int(self._arms_of(one.menu)[one.place])
+        for decision, menu, reward in outcomes:
+            assert menu is not None  # a rule that needs action sets gets them
+            arms, place = self._arms_of(menu), decision.place
+            number = int(arms[place])
             known += [self._unknown()] * (number + 1 - len(known))
-            is_forced = self._was_forced(mind, one.round, number, self._count(one.menu))
+            is_forced = self._was_forced(mind, decision.round, number, self._count(menu))
             fresh[number] = fresh.get(number, False) or is_forced
-            forced, whole = (self._noted(part, one, number) for part in known[number])
-            known[number] = Arm(forced if is_forced else known[number].forced, whole)
+            context, (forced, whole) = self._contexts(menu, arms)[place].copy(), known[number]
+            if is_forced:
+                forced = forced.noted(menu, context, reward)
+            known[number] = Arm(forced, whole.noted(menu, context, reward))
         t = past.evidence.rounds
         for number, is_forced in fresh.items():
             forced, whole = known[number]
-            decay = math.sqrt((math.log(t) + math.log(self._size(whole.past))) / t)
-            whole = self._fitted(whole, self.penalty * decay)
-            known[number] = Arm(
-                self._fitted(forced, self.forced_penalty) if is_forced else forced, whole
-            )
+            if is_forced:
+                forced = self._fitted(forced, self.forced_penalty)
+            known[number] = Arm(forced, self._fitted(whole, self.penalty, t))
         explored = tuple(turn for turn in mind.explored if turn in past.pending)
         return Known(tuple(known), explored)
 
@@ -129,57 +134,31 @@ class PerArmRule(Rule[Known]):
         nothing = Stack() if self.arms is None else Evidence.empty(size)
         return Arm(*(Sampled(nothing, np.zeros(size)) for _ in range(2)))
 
-    def _noted(self, sampled: Sampled, one: Outcome, arm: int) -> Sampled:
-        """The samples of an arm with one more reward, and the estimate as it was."""
-        past = sampled.past
-        if isinstance(past, Stack):
-            assert one.menu is not None
-            past = Stack((*past.menus, one.menu), (*past.rewards, one.reward))
-        else:
-            past = past.note(self._block(one.action, arm), one.reward)
-        return Sampled(past, sampled.theta)
-
-    def _size(self, past: Evidence | Stack) -> int:
-        """The number of features of an arm's regression."""
-        if isinstance(past, Stack):
-            return max(menu.actions.size for menu in past.menus)
-        return len(past.moment)
-
-    def _fitted(self, sampled: Sampled, penalty: float) -> Sampled:
-        past = sampled.past
-        if isinstance(past, Stack):
-            sums = past.sums()
-        else:
-            sums = Sums(past.played, past.moment, past.rounds)
-        start = np.zeros(len(sums.moment))  # features that are new have not mattered yet
+    def _fitted(self, sampled: Sampled, penalty: float, t: float | None = None) -> Sampled:
+        """With a new estimate; with the number of rewards ``t`` the penalty decays."""
+        sums = sampled.sums()
+        size = len(sums[1])
+        if t is not None:
+            penalty *= math.sqrt((math.log(t) + math.log(size)) / t)
+        start = np.zeros(size)  # features that are new have not mattered yet
         start[: len(sampled.theta)] = sampled.theta
-        return Sampled(past, self._regress(sums, penalty, start))
+        return Sampled(sampled.past, self._regress(sums, penalty, start))
 
     def _preferred(self, mind: Known, menu: Menu) -> Floats:  # (K,)
         """The law of the choice when nothing is forced."""
         arms = self._arms_of(menu)
-        rough = self._scores(menu, arms, [arm.forced for arm in mind.arms])
-        fine = self._scores(menu, arms, [arm.whole for arm in mind.arms])
+        contexts = self._contexts(menu, arms)
+        rough = scores(contexts, arms, [arm.forced for arm in mind.arms])
+        fine = scores(contexts, arms, [arm.whole for arm in mind.arms])
         fine[rough < rough.max() - 0.5 * self.slack] = -np.inf
         return greedy(fine).masses
 
-    def _scores(self, menu: Menu, arms: Ints, estimates: list[Sampled]) -> Floats:  # (K,)
-        """The reward that each action is expected to earn; zero if nothing is known of its arm."""
-        scores = np.zeros(len(arms))
-        context = menu.actions.ravel() if self.arms is None else None
-        for k, arm in enumerate(arms):
-            if arm < len(estimates):
-                theta = estimates[arm].theta
-                if context is None:
-                    scores[k] = self._block(menu.actions[k], int(arm)) @ theta
-                else:
-                    both = min(len(theta), len(context))
-                    scores[k] = context[:both] @ theta[:both]
-        return scores
-
-    def _block(self, action: Floats, arm: int) -> Floats:  # (p,)
-        size = self.dimension // (self.arms or 1)
-        return action[arm * size : (arm + 1) * size]
+    def _contexts(self, menu: Menu, arms: Ints) -> list[Floats]:  # (p,) each
+        """The features in the regression of each action's arm."""
+        if self.arms is None:
+            return [menu.actions.ravel()] * len(arms)
+        size = self.dimension // self.arms
+        return [row[k * size : (k + 1) * size] for row, k in zip(menu.actions, arms, strict=True)]
 
     def _arms_of(self, menu: Menu) -> Ints:  # (K,)
         """The arm of each action."""
@@ -188,18 +167,20 @@ class PerArmRule(Rule[Known]):
         return disjoint_arms(menu.actions, self.arms)
 
     def _count(self, menu: Menu) -> int:
+        """The number of arms."""
         return len(menu.actions) if self.arms is None else self.arms
 
     def _was_forced(self, mind: Known, turn: int, arm: int, count: int) -> bool:
         """Whether an arm was played in a round without regard to what was known."""
-        raise NotImplementedError
+        return turn in mind.explored
 
     def _regress(self, sums: Sums, penalty: float, start: Floats) -> Floats:  # (p,)
         """The estimate of an arm's parameter."""
-        raise NotImplementedError
+        gram, moment, rounds = sums
+        return lasso(gram, moment, np.full(len(moment), rounds * penalty), start)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LassoBanditRule(PerArmRule):
     """The lasso bandit (Bastani & Bayati 2020): forced samples at times fixed in advance.
 
@@ -210,7 +191,6 @@ class LassoBanditRule(PerArmRule):
 
     learns_from_others = False
 
-    _: KW_ONLY
     forced: int = 1
 
     def law(self, mind: Known, past: Past, menu: Menu) -> Plan:
@@ -223,12 +203,8 @@ class LassoBanditRule(PerArmRule):
     def _was_forced(self, mind: Known, turn: int, arm: int, count: int) -> bool:
         return arm == forced_arm(turn, count, self.forced)
 
-    def _regress(self, sums: Sums, penalty: float, start: Floats) -> Floats:  # (p,)
-        weights = np.full(len(sums.moment), sums.rounds * penalty)
-        return lasso(sums.gram, sums.moment, weights, start)
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MCPBanditRule(PerArmRule):
     """The MCP bandit (Wang, Wei, Yao 2018): any action with probability ``t0 / t``, and the minimax
     concave penalty in place of the lasso's.
@@ -237,15 +213,13 @@ class MCPBanditRule(PerArmRule):
     penalised at all.
     """
 
-    _: KW_ONLY
     chance: float = 1.0
     concavity: float = 3.0
 
     def law(self, mind: Known, past: Past, menu: Menu) -> Plan:
         count = len(menu.actions)
         share = min(1.0, self.chance * self._count(menu) / (past.decisions + 1))
-        random = np.full(count, share / count)
-        law = Floored(Spread(self._preferred(mind, menu)), random)
+        law = Floored(Spread(self._preferred(mind, menu)), np.full(count, share / count))
         return Plan(law, notes=law)
 
     def chosen(self, mind: Known, plan: Plan, decision: Decision, uniform: float | None) -> Known:
@@ -253,15 +227,23 @@ class MCPBanditRule(PerArmRule):
             return mind  # the choice was not random
         return mind._replace(explored=(*mind.explored, decision.round))
 
-    def _was_forced(self, mind: Known, turn: int, arm: int, count: int) -> bool:
-        return turn in mind.explored
-
-    def _regress(self, sums: Sums, penalty: float, start: Floats) -> Floats:  # (p,)
+    def _regress(self, sums: Sums, penalty: float, start: Floats) -> Floats:
         return two_step_mcp(*sums, penalty, self.concavity, start)
 
 
 LassoBandit = Family(LassoBanditRule)
 MCPBandit = Family(MCPBanditRule)
+
+
+def scores(contexts: list[Floats], arms: Ints, estimates: list[Sampled]) -> Floats:  # (K,)
+    """The reward that each action is expected to earn; zero if nothing is known of its arm."""
+    scores = np.zeros(len(arms))
+    for k, arm in enumerate(arms):
+        if arm < len(estimates):
+            context, theta = contexts[k], estimates[arm].theta
+            both = min(len(theta), len(context))
+            scores[k] = context[:both] @ theta[:both]
+    return scores
 
 
 def forced_arm(turn: int, arms: int, samples: int) -> int | None:
@@ -291,13 +273,3 @@ def disjoint_arms(actions: Floats, arms: int) -> Ints:  # (K,)
         )
     rows = np.arange(len(actions)) % arms
     return np.where(lives.any(axis=1), lives.argmax(axis=1), rows)
-
-
-def as_arms(arms: object, dimension: int) -> int:
-    """A number of blocks that features can be divided into."""
-    count = as_count(arms, "arms", 1, dimension)
-    if dimension % count:
-        raise ValueError(
-            f"arms must divide the dimension {dimension} into blocks of one size, got {count}"
-        )
-    return count

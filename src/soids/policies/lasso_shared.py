@@ -1,30 +1,26 @@
 """One sparse parameter for all arms, a lasso anew in every round: three published policies.
 
-Penalties are the ``alpha`` of scikit-learn and glmnet, beside half the mean square, as in the
-authors' own code; no intercept is fitted. Where the authors take the first of several best actions,
-one of them is drawn. ``t`` counts rewards, ``d`` the dimension.
+Penalties are the ``alpha`` of scikit-learn, beside half the mean square, as in the authors' code;
+no intercept is fitted. Of several best actions one is drawn. ``t`` counts rewards.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from soids.arrays import Floats
-from soids.evidence import Evidence, Menu
+from soids.evidence import Evidence
 from soids.information import Spread, greedy
-from soids.policies.past import Outcome, Past
-from soids.policies.policy import Family, Plan, Rule
+from soids.policies.policy import Family, Generator, Menu, Outcome, Past, Plan, Rule
 from soids.regression.lasso import lasso
 from soids.regression.thresholded import large, least_squares_on
 
-LEAST = 5  # rewards that an estimate needs more of, as in the authors' code
-
 
 class Estimate(NamedTuple):
-    """What a rule has learned."""
+    """What a rule has learned: an estimate of the parameter."""
 
     theta: Floats  # (d,)  what it acts on
     lasso: Floats  # (d,)  where the next lasso begins
@@ -36,7 +32,7 @@ class Estimate(NamedTuple):
 class LassoRule(Rule[Estimate]):
     """Act on the latest estimate; a rule adds how to estimate and how to act."""
 
-    least: ClassVar[int] = LEAST  # number of rewards that an estimate needs more of
+    least: ClassVar[int] = 5  # an estimate needs more rewards than this, as in the authors' code
 
     dimension: int
 
@@ -44,9 +40,7 @@ class LassoRule(Rule[Estimate]):
         zeros = np.zeros(self.dimension)
         return Estimate(zeros, zeros)
 
-    def think(
-        self, mind: Estimate, past: Past, menu: Menu | None, rng: np.random.Generator
-    ) -> Estimate:
+    def think(self, mind: Estimate, past: Past, menu: Menu | None, rng: Generator) -> Estimate:
         return self._estimated(mind, past.evidence)
 
     def law(self, mind: Estimate, past: Past, menu: Menu) -> Plan:
@@ -64,21 +58,13 @@ class LassoRule(Rule[Estimate]):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SALassoBanditRule(LassoRule):
     """The sparsity-agnostic lasso bandit (Oh, Iyengar, Zeevi 2021): greedy on the lasso.
 
     The penalty in round t is ``penalty * sqrt((4 log t + 2 log d) / t)``.
-
-    >>> policy, rng = SALassoBandit(2, penalty=0.1), np.random.default_rng(0)
-    >>> for _ in range(30):
-    ...     decision = policy.choose(rng.standard_normal((5, 2)), rng)
-    ...     policy.observe(decision, reward=float(decision.action[1]))
-    >>> policy.mind.theta[1] > 0.8
-    np.True_
     """
 
-    _: KW_ONLY
     penalty: float = 0.4
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
@@ -88,7 +74,7 @@ class SALassoBanditRule(LassoRule):
         return theta, theta
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ThresholdedLassoBanditRule(LassoRule):
     """The thresholded lasso bandit (Ariu, Abe, Proutiere 2022): greedy on least squares over the
     features whose lasso coefficients are large; any action if there are none.
@@ -98,7 +84,6 @@ class ThresholdedLassoBanditRule(LassoRule):
 
     least = 0
 
-    _: KW_ONLY
     penalty: float = 0.02
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
@@ -108,28 +93,25 @@ class ThresholdedLassoBanditRule(LassoRule):
         return least_squares_on(evidence, large(latest, self.penalty * decay)), latest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DRLassoBanditRule(LassoRule):
     """The doubly robust lasso bandit (Kim & Paik 2019): a lasso of pseudo-rewards on the mean of
     all actions on offer, so that every arm is learned of whichever was played.
 
     Choices are uniform in the first ``uniform`` rounds, then with probability
-    ``chance * sqrt((log t + log d) / t)``, and else greedy. Pseudo-rewards are clipped to
-    ``clip`` in size. The penalty is ``penalty * sqrt((log t + log d) / t)``. It cannot learn if the
-    same actions are on offer in every round: their mean never changes.
+    ``chance * sqrt((log t + log d) / t)``, and else greedy. Pseudo-rewards are at most ``clip`` in
+    size. The penalty is ``penalty * sqrt((log t + log d) / t)``. Nothing can be learned from
+    actions that never change, as their mean is always the same.
     """
 
     needs_sets = True
 
-    _: KW_ONLY
     penalty: float = 0.5
     chance: float = 1.0
     uniform: int = 9
     clip: float = 3.0
 
-    def think(
-        self, mind: Estimate, past: Past, menu: Menu | None, rng: np.random.Generator
-    ) -> Estimate:
+    def think(self, mind: Estimate, past: Past, menu: Menu | None, rng: Generator) -> Estimate:
         return mind if mind.pseudo is None else self._estimated(mind, mind.pseudo)
 
     def law(self, mind: Estimate, past: Past, menu: Menu) -> Plan:
@@ -141,11 +123,12 @@ class DRLassoBanditRule(LassoRule):
     def learn(self, mind: Estimate, past: Past, outcomes: Sequence[Outcome]) -> Estimate:
         pseudo = Evidence.empty(self.dimension) if mind.pseudo is None else mind.pseudo
         mind = self._estimated(mind, pseudo)
-        for one in outcomes:
-            assert one.menu is not None  # a rule that needs action sets gets them
-            filled = pseudo_reward(one.menu, one.place, one.probability, one.reward, mind.theta)
+        for decision, menu, reward in outcomes:
+            assert menu is not None  # a rule that needs action sets gets them
+            place, probability = decision.place, decision.probability
+            filled = pseudo_reward(menu, place, probability, reward, mind.theta)
             filled = min(max(filled, -self.clip), self.clip)
-            pseudo = pseudo.note(one.menu.actions.mean(axis=0), filled)
+            pseudo = pseudo.note(menu.actions.mean(axis=0), filled)
         return mind._replace(pseudo=pseudo)
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:

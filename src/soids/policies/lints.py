@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from soids.arrays import as_count
@@ -13,21 +13,16 @@ from soids.posteriors import Gaussian
 from soids.posteriors.gaussian import as_support
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LinTSRule(PosteriorRule):
-    """Linear Thompson sampling: independent Gaussian coefficients, all of which may matter.
-
-    What is not given is estimated: the ``variance`` of coefficients by empirical Bayes, the
-    ``noise`` along with it.
+    """Linear Thompson sampling: independent Gaussian coefficients, all of which may matter. Their
+    ``variance`` and the ``noise``, if not given, are estimated by empirical Bayes.
     """
 
-    posterior = "gaussian"
+    settings = "dimension noise variance particles"
 
-    dimension: int
-    _: KW_ONLY
-    noise: float | None = None
+    posterior: str = "gaussian"
     variance: float | None = None
-    particles: int = 100
 
     @cached_property
     def model(self) -> Gaussian:
@@ -40,10 +35,11 @@ class LinTSRule(PosteriorRule):
 
 @dataclass(frozen=True)
 class OracleThompsonRule(LinTSRule):
-    """Thompson sampling that knows which features matter: a lower bound for all that do not.
-
-    ``support`` lists the columns of the actions that matter; the rest is as for ``LinTS``.
+    """``LinTS`` that knows which features matter, the columns in ``support``: a lower bound on the
+    regret of policies that do not.
     """
+
+    settings = "dimension support noise variance particles"
 
     support: Sequence[int] = field(kw_only=False)
 

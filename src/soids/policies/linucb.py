@@ -1,22 +1,69 @@
-"""LinUCB: optimism over an ellipsoid that holds the parameter."""
+"""LinUCB: optimism over an ellipsoid that holds the parameter; other policies use the ellipsoid."""
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from soids.arrays import Floats
-from soids.evidence import Menu
-from soids.information import TwoPoint, information_ratio
+from soids.evidence import Evidence
+from soids.information import TwoPoint
 from soids.kernels.inverse_norms import lengths_of
-from soids.policies.decision import Decision, Information
-from soids.policies.ellipsoid_rule import EllipsoidRule
-from soids.policies.past import Past
-from soids.policies.policy import Family, Plan
-from soids.regression.ridge import Ellipsoid
+from soids.policies.policy import Decision, Family, Information, Menu, Past, Plan, Rule
+from soids.regression.ridge import Ellipsoid, ridge, self_normalised_radius
+
+Mind = TypeVar("Mind")
 
 SLACK = 1.0 + 1e-9  # what rounding may do to a length
+
+
+class Bounds(NamedTuple):
+    """What an ellipsoid says of the actions on offer, (K,) each."""
+
+    lengths: Floats
+    upper: Floats  # the largest mean reward of any parameter inside
+    regret: Floats  # the most that an action can fall short of the best
+    gain: Floats  # the information about the parameter, in nats, that a ridge regression gains
+
+    @classmethod
+    def on(cls, ellipsoid: Ellipsoid, menu: Menu) -> "Bounds":
+        middle, lengths = menu.actions @ ellipsoid.centre, ellipsoid.lengths(menu.actions)
+        reach = ellipsoid.radius * lengths
+        upper = middle + reach
+        return cls(lengths, upper, upper.max() - (middle - reach), 0.5 * np.log1p(lengths**2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class EllipsoidRule(Rule[Mind]):
+    """A rule that holds the ellipsoid of Abbasi-Yadkori, Pal, Szepesvari (2011)."""
+
+    dimension: int = field(kw_only=False)
+    noise: float = 1.0
+    norm: float | None = None  # a bound on the parameter's l2 norm
+    ridge: float = 1.0
+    delta: float = 0.01  # probability that the ellipsoid ever fails to hold the parameter
+    alpha: float | None = None  # a fixed radius, for which no norm is needed
+
+    def __post_init__(self) -> None:
+        if self.norm is None and self.alpha is None:
+            raise ValueError(
+                "norm must be given (a bound on the parameter's l2 norm), or alpha (a fixed "
+                "radius), got neither"
+            )
+        if self.norm is not None and self.alpha is not None:
+            raise ValueError(
+                f"norm must be left out beside a fixed radius alpha, got {self.norm!r}"
+            )
+        super().__post_init__()
+
+    def ellipsoid(self, evidence: Evidence) -> Ellipsoid:
+        """Where the parameter may be, by all rewards so far."""
+        centre, factor = ridge(evidence, self.ridge)
+        if self.alpha is not None:
+            return Ellipsoid(centre, factor, self.alpha)
+        known = self.ridge, self.noise, self.norm or 0.0, self.delta
+        return Ellipsoid(centre, factor, self_normalised_radius(factor, *known))
 
 
 class Bounded(NamedTuple):
@@ -31,13 +78,6 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
     """Optimism over the ellipsoid: LinUCB, or OFUL.
 
     Lengths only ever shrink, so those of earlier rounds are bounds, and few have to be found anew.
-
-    >>> policy, rng = LinUCB(2, norm=1.0, noise=0.1), np.random.default_rng(0)
-    >>> for _ in range(50):
-    ...     decision = policy.choose(np.eye(2), rng)
-    ...     policy.observe(decision, reward=float(decision.index))
-    >>> decision.index
-    1
     """
 
     def law(self, mind: Bounded | None, past: Past, menu: Menu) -> Plan:
@@ -48,26 +88,21 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
             bounds = mind.lengths.copy()
         index, length = most_optimistic(ellipsoid, menu, bounds)
         regret, gain = 2.0 * ellipsoid.radius * length, 0.5 * math.log1p(length**2)
-        ratio = information_ratio(regret / self.noise, gain)
-        info = Information(regret, gain, ratio, 0.0)
-        return Plan(TwoPoint(index, index, 0.0, ratio), info, Bounded(menu, bounds))
+        info = Information.of(regret, gain, self.noise)
+        return Plan(TwoPoint(index, index, 0.0, info.ratio), info, Bounded(menu, bounds))
 
-    def chosen(
-        self, mind: Bounded | None, plan: Plan, decision: Decision, uniform: float | None
-    ) -> Bounded:
-        bounded: Bounded = plan.notes
-        return bounded
+    def chosen(self, mind: Any, plan: Plan, decision: Decision, uniform: float | None) -> Any:
+        return plan.notes
 
 
 LinUCB = Family(LinUCBRule)
 
 
 def most_optimistic(ellipsoid: Ellipsoid, menu: Menu, bounds: Floats) -> tuple[int, float]:
-    """The action with the largest upper bound, and its length; the ``bounds`` (K,) on all lengths
-    are lowered where one was found.
+    """The action with the largest upper bound, and its length; lowers the ``bounds`` (K,) on all
+    lengths where one was found.
 
-    The length of an action is computed only if no length known so far rules the action out. The
-    answer depends neither on the bounds nor on which other lengths were computed.
+    The length of an action is computed only if no length known so far rules the action out.
     """
     middle: Floats = menu.actions @ ellipsoid.centre
     upper = middle + ellipsoid.radius * bounds

@@ -3,39 +3,29 @@
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
-from soids.arrays import as_share
-from soids.evidence import Evidence, Menu
+from soids.arrays import as_positive, as_share
+from soids.evidence import Evidence
 from soids.information import TwoPoint
-from soids.policies.ellipsoid_rule import Bounds
-from soids.policies.past import Outcome, Past
-from soids.policies.policy import Family, Plan, Rule
-from soids.policies.settings import CHECKS, Check, as_positive, check_choice
+from soids.policies.linucb import Bounds
+from soids.policies.policy import Family, Generator, Information, Menu, Outcome, Past, Plan, Rule
 from soids.posteriors import Posterior, Subset
-from soids.regression.conversion import (
-    admissible_power,
-    aps_width,
-    around_predictions,
-    clerico_width,
-    exp_concave_power,
-)
+from soids.regression import conversion
 from soids.regression.forecaster import Forecaster, Foresight
 from soids.regression.ridge import Ellipsoid
+from soids.spelling import check_choice
 
 Width = Callable[[float, int, int, float, float, float], float]
 WIDTHS: dict[str, Width | None] = {
-    "aps2012": aps_width,
-    "clerico": clerico_width,
+    "aps2012": conversion.aps_width,
+    "clerico": conversion.clerico_width,
     "likelihood_ratio": None,  # comes from the forecaster itself
-    "rescaled": clerico_width,
-    "unit_ball": clerico_width,
+    "rescaled": conversion.clerico_width,
+    "unit_ball": conversion.clerico_width,
 }
-FOR_SUBSET = ("aps2012", "clerico")  # widths that are refused beside another prior
 
 
 class Converted(NamedTuple):
@@ -45,13 +35,13 @@ class Converted(NamedTuple):
     predictions: Evidence  # each round's prediction in place of its reward
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OTCSRule(Rule[Converted]):
     """Optimism over the confidence set of an online forecaster (Abbasi-Yadkori et al. 2012).
 
     ``radius`` bounds the parameter's l1 norm and ``norm`` its l2 norm (the radius, if not given).
-    ``posterior`` is the prior of the forecaster, as for ``Forecaster``. The set holds the parameter
-    at all times with probability ``1 - delta`` under the assumptions of its ``width``:
+    ``posterior`` is the prior of the forecaster. The set holds the parameter at all times with
+    probability ``1 - delta`` if each reward comes before the next choice, as its ``width`` says:
 
     - ``"likelihood_ratio"`` uses the forecaster's evidence. It needs no bound on mean rewards, and
       holds with every prior whose posterior is sampled by sequential Monte Carlo.
@@ -65,15 +55,13 @@ class OTCSRule(Rule[Converted]):
     - ``"aps2012"`` is the width of Abbasi-Yadkori et al. up to the round ``horizon``.
 
     All but the first are derived for the subset prior. ``"rescaled"`` and ``"unit_ball"`` accept
-    another one, and are not guaranteed to hold then; the others refuse it. ``factor`` multiplies
-    a width, to see how much depends on its constants; below 1 there is no guarantee. Every
-    guarantee requires that each reward comes before the next choice.
+    another one without a guarantee; the others refuse it. ``factor`` multiplies a width; below 1
+    there is no guarantee.
     """
 
-    checks: ClassVar[dict[str, Check]] = {**CHECKS, "radius": as_positive, "eta": as_share}
+    checks: ClassVar[dict[str, Any]] = {"radius": as_positive, "eta": as_share}
 
-    dimension: int
-    _: KW_ONLY
+    dimension: int = field(kw_only=False)
     sparsity: int
     radius: float
     noise: float = 1.0
@@ -122,58 +110,52 @@ class OTCSRule(Rule[Converted]):
                 f"size, got {menu.largest:g}"
             )
         if self.width == "aps2012" and past.decisions == self.horizon:
-            warnings.warn(
-                f"the horizon of {self.horizon} rounds is over: from here on the set of aps2012 is "
-                "not guaranteed to hold the parameter",
-                RuntimeWarning,
-                stacklevel=3,
-            )
+            text = f"the horizon of {self.horizon} rounds is over: from here on the set of aps2012 "
+            text += "is not guaranteed to hold the parameter"
+            warnings.warn(text, RuntimeWarning, stacklevel=3)
 
-    def think(
-        self, mind: Converted, past: Past, menu: Menu | None, rng: np.random.Generator
-    ) -> Converted:
+    def think(self, mind: Converted, past: Past, menu: Menu | None, rng: Generator) -> Converted:
         return mind._replace(foresight=self.forecaster.updated(mind.foresight, rng))
 
     def law(self, mind: Converted, past: Past, menu: Menu) -> Plan:
         bounds = Bounds.on(self.ellipsoid(mind), menu)
         index = int(bounds.upper.argmax())
-        info = bounds.info(index, self.noise)
+        info = Information.of(float(bounds.regret[index]), float(bounds.gain[index]), self.noise)
         return Plan(TwoPoint(index, index, 0.0, info.ratio), info)
 
     def learn(self, mind: Converted, past: Past, outcomes: Sequence[Outcome]) -> Converted:
         foresight, predictions = mind
-        for one in outcomes:
-            prediction = float(one.action @ foresight.mean())
-            predictions = predictions.note(one.action, prediction)
-            foresight = foresight.noted(one.action, one.reward)
+        for decision, _, reward in outcomes:
+            prediction = float(decision.action @ foresight.mean())
+            predictions = predictions.note(decision.action, prediction)
+            foresight = foresight.noted(decision.action, reward)
         return Converted(foresight, predictions)
 
     def ellipsoid(self, mind: Converted) -> Ellipsoid:
         """Where the parameter may be, given all choices so far."""
         foresight, predictions = mind
-        budget = self.ridge * self._largest_norm() ** 2
-        formula = WIDTHS[self.width]
+        norm = self.radius if self.norm is None else self.norm
+        if self.norm is None and self.width == "unit_ball":
+            norm = min(self.radius, self.noise / self.feature_bound)
+        seen, budget, formula = predictions, self.ridge * norm**2, WIDTHS[self.width]
         if formula is None:
             seen = foresight.believed or Evidence.empty(self.dimension)
             unlikely = math.log(1.0 / self.delta) - self.forecaster.log_evidence_of(foresight)
-            return around_predictions(seen, self.ridge, budget + 2.0 * self.noise**2 * unlikely)
-        width = self.factor * formula(
-            predictions.rounds, self.dimension, self.sparsity, self.reach(), self.power(),
-            self.delta,
-        )  # fmt: skip
-        return around_predictions(predictions, self.ridge, budget + self.unit() ** 2 * width)
+            budget += 2.0 * self.noise**2 * unlikely
+        else:
+            known = self.reach(), self.power(), self.delta
+            width = formula(predictions.rounds, self.dimension, self.sparsity, *known)
+            budget += self.unit() ** 2 * (self.factor * width)
+        return conversion.around_predictions(seen, self.ridge, budget)
 
     def unit(self) -> float:
         """The unit of rewards in the width, which the forecaster takes for the noise."""
-        if self.width == "rescaled":
-            return max(self.radius * self.feature_bound, self.noise)
-        return self.noise
+        largest = self.radius * self.feature_bound
+        return max(largest, self.noise) if self.width == "rescaled" else self.noise
 
     def reach(self) -> float:
         """The bound on mean rewards that the width assumes, in its unit."""
-        if self.width == "unit_ball":
-            return 1.0
-        return self.radius * self.feature_bound / self.unit()
+        return 1.0 if self.width == "unit_ball" else self.radius * self.feature_bound / self.unit()
 
     def power(self) -> float:
         """The power of the likelihood in force."""
@@ -181,62 +163,53 @@ class OTCSRule(Rule[Converted]):
             return 1.0
         return self._largest_power() if self.eta is None else self.eta
 
-    def _largest_norm(self) -> float:
-        """The bound on the parameter's l2 norm: as given, or that on its l1 norm."""
-        if self.norm is not None:
-            return self.norm
-        if self.width == "unit_ball":
-            return min(self.radius, self.noise / self.feature_bound)
-        return self.radius
-
     def _largest_power(self) -> float:
         """The largest power of the likelihood that the width allows."""
         if self.width != "aps2012":
-            return admissible_power(self.reach())
+            return conversion.admissible_power(self.reach())
         if self.horizon is None:
             raise ValueError("horizon must be given for the width aps2012, or eta, got neither")
-        return exp_concave_power(self.reach(), self.horizon, self.delta / 3.0)
+        return conversion.exp_concave_power(self.reach(), self.horizon, self.delta / 3.0)
 
     def _check_width(self) -> None:
         """Refuse settings that the width does not allow."""
         if self.width == "likelihood_ratio":
-            for name, neutral in (("eta", None), ("factor", 1.0)):
-                given = getattr(self, name)
+            for name, given, neutral in (("eta", self.eta, None), ("factor", self.factor, 1.0)):
                 if given != neutral:
                     raise ValueError(
                         f"{name} must be left out for a likelihood ratio, which is 1, got {given}"
                     )
-        elif self.eta is not None and not (self.width == "aps2012" and self.horizon is None):
-            largest = self._largest_power()
-            if self.eta > largest:
-                raise ValueError(
-                    f"eta must be at most {largest:g} for the width {self.width} where mean "
-                    f"rewards reach {self.reach():g} times the noise, got {self.eta:g}: leave it "
-                    "out, or take the width unit_ball or rescaled"
-                )
+        elif self.eta is None or (self.width == "aps2012" and self.horizon is None):
+            return
+        elif self.eta > (largest := self._largest_power()):
+            raise ValueError(
+                f"eta must be at most {largest:g} for the width {self.width} where mean rewards "
+                f"reach {self.reach():g} times the noise, got {self.eta:g}: leave it out, or take "
+                "the width unit_ball or rescaled"
+            )
 
-    def _check_prior(self, model: Any) -> None:
+    def _check_prior(self, model: Posterior) -> None:
         """Refuse a prior for which the width is not derived."""
-        known = self.dimension, self.sparsity, self.radius, self.noise
-        if self.width in FOR_SUBSET and model != Subset(*known):
+        subset = Subset(self.dimension, self.sparsity, self.radius, self.noise)
+        if self.width in ("aps2012", "clerico") and model != subset:
             raise ValueError(
                 f"posterior must be 'subset' for the width {self.width}, with the policy's own "
                 f"sparsity, radius and noise, got {self.posterior!r}: take the width "
                 "likelihood_ratio"
             )
-        if getattr(model, "noise", self.unit()) != self.unit():
+        if model.noise != self.unit():
             raise ValueError(
                 f"posterior must have the noise {self.unit():g} of the width {self.width}, got "
                 f"{self.posterior!r}"
             )
         if self.width != "likelihood_ratio":
             return
-        if isinstance(model, Posterior) and not model.estimates_evidence:
+        if not model.estimates_evidence:
             raise ValueError(
                 "posterior must estimate its evidence for the width likelihood_ratio, as 'subset' "
                 f"and 'relaxed' do, got {self.posterior!r}"
             )
-        if isinstance(model, Posterior) and model.in_ball and model.radius is None:
+        if model.in_ball and model.radius is None:
             raise ValueError(
                 "posterior must have a radius for the width likelihood_ratio, got "
                 f"{self.posterior!r}: a prior that is fitted to the rewards has no evidence"

@@ -2,29 +2,23 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from soids.arrays import Floats, Table, as_count, as_number, copied
+from soids.arrays import Table, as_count, as_number, copied
 from soids.evidence import Evidence, Menu
 from soids.policies.decision import Decision, Offered
 from soids.policies.pending import Pending, Waiting
-from soids.regression.level import level_shows
 
 Decided = Decision | Waiting
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class Outcome(NamedTuple):
     """A decision and its reward."""
 
-    round: int
-    probability: float
-    action: Floats  # (d,)
-    menu: Menu | None  # the action set, if it is still kept
-    place: int  # of the action in the menu
+    decision: Waiting
+    menu: Menu | None  # its action set, if it is still kept
     reward: float
 
 
@@ -44,14 +38,9 @@ class Past(NamedTuple):
         """The action set of a table, checked: the same object as before, if it is known."""
         if self.menu is not None and self.menu.shows(table):
             return self.menu
-        menu = Menu(copied(table, "F"))
-        if not self.evidence.menus:
-            return menu  # without the cost of a fingerprint
-        mark, shape = menu.fingerprint, menu.actions.shape
-        for known in self.evidence.menus:
-            if known.fingerprint == mark and known.actions.shape == shape:
-                return known
-        return menu
+        menu, known = Menu(copied(table, "F")), self.evidence.menus
+        alike = [one for one in known if one.fingerprint == menu.fingerprint]
+        return next((one for one in alike if one.same(menu)), menu)
 
     def after(self, offered: Offered, index: int, probability: float, whole_sets: bool) -> "Past":
         """The past with one more decision, whose reward is pending."""
@@ -62,17 +51,13 @@ class Past(NamedTuple):
         return Past(evidence, pending, offered.menu, turn)
 
     def settled(
-        self, decision: Decided | Sequence[Decided], reward: object, discount: float,
-        intercept: bool = False,
+        self, decision: Decided | Sequence[Decided], reward: Any, discount: float
     ) -> tuple["Past", list[Outcome]]:
         """The past with the reward of a decision, or of a list of them, in the evidence."""
-        decisions, rewards = [decision], [reward]
-        if isinstance(decision, list | tuple):
-            if not isinstance(reward, list | tuple | np.ndarray) or np.ndim(reward) == 0:
-                raise ValueError(
-                    f"reward must be a list beside a list of decisions, got {reward!r}"
-                )
-            decisions, rewards = list(decision), list(reward)
+        many = isinstance(decision, list | tuple)
+        if many and (not isinstance(reward, list | tuple | np.ndarray) or np.ndim(reward) == 0):
+            raise ValueError(f"reward must be a list beside a list of decisions, got {reward!r}")
+        decisions, rewards = listed(decision), reward if many else [reward]
         if len(decisions) != len(rewards):
             raise ValueError(
                 f"reward must hold one number a decision ({len(decisions)}), got {len(rewards)}"
@@ -83,24 +68,21 @@ class Past(NamedTuple):
             if discount < 1.0:
                 evidence = evidence.faded(discount)
             evidence = evidence.add(menu, waiting.action, value, waiting.round)
-            known = waiting.round, waiting.probability, waiting.action, menu, waiting.place
-            outcomes.append(Outcome(*known, value))
-        if intercept and evidence.centred != (shown := level_shows(evidence)):
-            evidence = evidence.about_means() if shown else evidence.about_zero()
-        pending = self.pending.without([one.round for one in outcomes])
-        return Past(evidence, pending, self.menu, self.decisions), outcomes
+            outcomes.append(Outcome(waiting, menu, value))
+        pending = self.pending.without(waiting.round for waiting, _, _ in outcomes)
+        return self._replace(evidence=evidence, pending=pending), outcomes
 
     def without(self, decision: Decided | Sequence[Decided]) -> "Past":
         """The past without a pending decision, or a list of them, whose rewards will never come."""
-        decisions: Any = decision if isinstance(decision, list | tuple) else [decision]
-        rounds = [waiting.round for waiting, _ in self._waiting(decisions)]
+        rounds = (waiting.round for waiting, _ in self._waiting(listed(decision)))
         return self._replace(pending=self.pending.without(rounds))
 
     def check_own(self, decision: object) -> None:
         """Refuse what no choice of this policy can have returned."""
         if not isinstance(decision, Decision | Waiting):
             raise ValueError(f"decision must be what choose returned, got {decision!r}")
-        dimension, given = len(self.evidence.moment), decision.dimension
+        dimension = len(self.evidence.moment)
+        given = decision.dimension if isinstance(decision, Decision) else len(decision.action)
         if given != dimension:
             raise ValueError(f"decision must be for dimension {dimension}, got {given}")
         if not 1 <= decision.round <= self.decisions:
@@ -124,17 +106,21 @@ class Past(NamedTuple):
                 )
             mine = self.pending[one.round]
             menu = self.pending.menu(mine)
-            theirs = one.menu if isinstance(one, Decision) else menu
+            theirs: Any = one.menu if isinstance(one, Decision) else menu
             is_copy = one.index == mine.index and one.probability == mine.probability
             if is_copy and (menu is None or theirs is not menu):
-                is_copy = np.array_equal(one.action, mine.action) and (
-                    menu is None or theirs is None or menu.same(theirs)
-                )
+                is_copy = menu is None or menu.same(theirs)
+                is_copy = is_copy and np.array_equal(one.action, mine.action)
             if not is_copy:
                 raise ValueError(
                     f"decision must be this policy's own, got another one for round {one.round}"
                 )
             yield mine, menu or theirs
+
+
+def listed(decision: Any) -> Sequence[Any]:
+    """A list of decisions, also of one alone."""
+    return decision if isinstance(decision, list | tuple) else [decision]
 
 
 def as_reward(reward: object, turn: int) -> float:

@@ -1,12 +1,12 @@
 """The pending decisions, whose rewards have not come, as an immutable collection.
 
-A pending decision keeps its own action. Its action set is shared by all decisions that were made
-from it. The evidence remembers a limited number of action sets, and so many are kept here of those
-that it does not hold yet: the ones whose rounds have the smallest random keys, as in the evidence.
+A pending decision keeps its own action. Decisions from one action set share it. Of sets that the
+evidence does not hold, as many are kept as it remembers: those with the smallest random keys.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -29,11 +29,6 @@ class Waiting:
     place: int  # of the action among those not excluded
     first: int  # the first waiting round in which its action set was on offer
 
-    @property
-    def dimension(self) -> int:
-        """The number of features of an action."""
-        return len(self.action)
-
 
 class Shared(NamedTuple):
     """An action set, and how many decisions made from it wait."""
@@ -44,9 +39,28 @@ class Shared(NamedTuple):
     known: bool  # whether the evidence holds it as well
 
 
+class Waitlist(NamedTuple):
+    """Pending decisions as a table, as they are saved."""
+
+    rounds: Ints  # (P, 4)  round, index, place, first round of the action set
+    probabilities: Floats  # (P,)
+    actions: Floats  # (P, d)
+    first: tuple[int, ...]  # of each action set
+    shared: tuple[Shared, ...]
+
+    def pending(self) -> "Pending":
+        """The collection that this table was made from."""
+        blocks: dict[int, dict[int, Waiting]] = {}
+        rows = zip(self.rounds.tolist(), self.probabilities.tolist(), self.actions, strict=True)
+        for (turn, index, place, first), probability, action in rows:
+            waiting = Waiting(turn, index, probability, action.copy(), place, first)
+            blocks.setdefault(turn // BLOCK, {})[turn] = waiting
+        return Pending(blocks, dict(zip(self.first, self.shared, strict=True)), len(self.rounds))
+
+
 @dataclass(frozen=True, eq=False)
 class Pending:
-    """Waiting decisions by round, and the action sets they were made from."""
+    """Pending decisions by round, and the action sets they were made from."""
 
     blocks: dict[int, dict[int, Waiting]] = field(default_factory=dict)
     shared: dict[int, Shared] = field(default_factory=dict)  # by the first round
@@ -59,13 +73,17 @@ class Pending:
         for block in self.blocks.values():
             yield from block.values()
 
+    def __reversed__(self) -> Iterator[Waiting]:
+        for block in reversed(self.blocks.values()):
+            yield from reversed(block.values())
+
     def __contains__(self, turn: int) -> bool:
         return turn in self.blocks.get(turn // BLOCK, ())
 
     def __getitem__(self, turn: int) -> Waiting:
         return self.blocks[turn // BLOCK][turn]
 
-    def table(self) -> "Waitlist":
+    def table(self) -> Waitlist:
         """All of it as a few arrays."""
         waiting = list(self)
         rounds = np.array([[one.round, one.index, one.place, one.first] for one in waiting])
@@ -83,22 +101,11 @@ class Pending:
 
     def latest(self, count: int) -> list[Waiting]:
         """The last decisions, oldest first."""
-        found: list[Waiting] = []
-        for block in reversed(self.blocks.values()):
-            found[:0] = block.values()
-            if len(found) >= count:
-                break
-        return found[-count:]
+        return list(islice(reversed(self), count))[::-1]
 
     def since(self, turn: int) -> list[Waiting]:
         """The decisions after a round, oldest first."""
-        found: list[Waiting] = []
-        for block in reversed(self.blocks.values()):
-            for one in reversed(block.values()):
-                if one.round <= turn:
-                    return found[::-1]
-                found.append(one)
-        return found[::-1]
+        return list(takewhile(lambda one: one.round > turn, reversed(self)))[::-1]
 
     def add(
         self, turn: int, index: int, probability: float, offered: Offered, known: bool, room: float
@@ -128,33 +135,12 @@ class Pending:
             block = blocks[turn // BLOCK].copy()
             first = block.pop(turn).first
             count -= 1
-            if block:
-                blocks[turn // BLOCK] = block
-            else:
+            blocks[turn // BLOCK] = block
+            if not block:
                 del blocks[turn // BLOCK]
             if first in shared:
                 one = shared[first]
-                shared[first] = Shared(one.menu, one.key, one.waiting - 1, one.known)
+                shared[first] = one._replace(waiting=one.waiting - 1)
                 if one.waiting == 1:
                     del shared[first]
         return Pending(blocks, shared, count)
-
-
-class Waitlist(NamedTuple):
-    """Waiting decisions as a table, as they are saved."""
-
-    rounds: Ints  # (P, 4)  round, index, place, first round of the action set
-    probabilities: Floats  # (P,)
-    actions: Floats  # (P, d)
-    first: tuple[int, ...]  # of each action set
-    shared: tuple[Shared, ...]
-
-    def pending(self) -> Pending:
-        """The collection that this table was made from."""
-        blocks: dict[int, dict[int, Waiting]] = {}
-        rows = zip(self.rounds.tolist(), self.probabilities.tolist(), self.actions, strict=True)
-        for (turn, index, place, first), probability, action in rows:
-            waiting = Waiting(turn, index, probability, action.copy(), place, first)
-            blocks.setdefault(turn // BLOCK, {})[turn] = waiting
-        shared = dict(zip(self.first, self.shared, strict=True))
-        return Pending(blocks, shared, len(self.rounds))

@@ -1,25 +1,29 @@
 """A policy: a rule that says how to choose, and the code that all rules share.
 
-A rule is a frozen dataclass of settings with a few functions without side effects. What a rule has
-learned beyond the evidence is its mind, an immutable value. The policy holds the mind and the past,
-offers the methods that users call, and draws the actions.
+What a rule has learned beyond the evidence is its mind, an immutable value. The policy holds the
+mind and the past, and draws the actions. Rules import all that they need from here.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, final
 
 import numpy as np
+from numpy.random import Generator
 
 from soids.arrays import Floats, Ints, as_count, as_generator, as_number, as_table, is_immutable
 from soids.evidence import SETS, Evidence, Menu
 from soids.information import Mixture
-from soids.policies.decision import SILENT, Decision, Information, Offered
+from soids.policies.decision import SILENT, Decision, Floored, Information, Offered, as_floor
 from soids.policies.explanation import Explanation
-from soids.policies.floor import Floored, as_floor, floors_on
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
-from soids.policies.settings import CHECKS, Check, check_call, check_settings, settings_of
+from soids.policies.settings import check_call, check_settings, parameters_of, settings_of
+
+__all__ = [
+    "Decision", "Family", "Generator", "Information", "Menu", "Outcome", "Past", "Plan", "Policy",
+    "Rule", "State",
+]  # fmt: skip
 
 Mind = TypeVar("Mind")
 Floor = float | Floats | None
@@ -35,22 +39,21 @@ class Plan(NamedTuple):
 
 
 class Rule(Generic[Mind]):
-    """All that tells one policy from another: a frozen dataclass of settings, see ``settings.py``.
+    """All that distinguishes one policy from another: a frozen dataclass of settings.
 
-    ``law`` is all that a rule must have. The other methods have defaults for rules that keep
-    nothing beyond the evidence. None of them changes the rule or its arguments.
+    ``law`` is all that a rule must have. No method changes the rule or its arguments.
     """
 
     dimension: int
-    sets: int = SETS  # number of action sets that the evidence remembers
-    discount: float = 1.0  # weight of a round after one more
-    intercept: bool = False  # whether rewards may have a base level of any size
+    sets = SETS  # number of action sets that the evidence remembers
+    discount = 1.0  # weight of a round after one more
     learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
     needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set
-    checks: ClassVar[Mapping[str, Check]] = CHECKS
+    checks: ClassVar[Mapping[str, Any]] = {}  # of settings, beside the common ones
+    settings: ClassVar[str] = ""  # the names of those that users may set, if not all
 
     def __post_init__(self) -> None:
-        check_settings(self, self.checks)
+        check_settings(self)
 
     @property
     def name(self) -> str:
@@ -69,11 +72,8 @@ class Rule(Generic[Mind]):
     def check(self, past: Past, menu: Menu) -> None:
         """Refuse, or warn of, an action set."""
 
-    def think(self, mind: Mind, past: Past, menu: Menu | None, rng: np.random.Generator) -> Mind:
-        """Bring the mind up to the evidence: the only random step, and the only costly one.
-
-        There is no action set if none was on offer yet.
-        """
+    def think(self, mind: Mind, past: Past, menu: Menu | None, rng: Generator) -> Mind:
+        """Bring the mind up to the evidence: the only random step, and the only costly one."""
         return mind
 
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
@@ -109,19 +109,15 @@ class State(NamedTuple):
 class Policy:
     """Choose among actions, learn from rewards: the methods of every policy.
 
-    ``SOIDS(...)`` and the others build one. ``state`` is immutable; to try something and undo it,
-    keep the old one and assign it again. With a ``floor`` every action on offer has at least its
-    share of that probability: ``floor=0.02`` is two percent in all.
+    ``state`` is immutable; to try something and undo it, keep the old one and assign it again. With
+    a ``floor`` every action on offer has at least its share of that probability: ``floor=0.02`` is
+    two percent in all.
     """
 
     def __init__(self, rule: Rule[Any], *, floor: float = 0.0) -> None:
         self.rule = rule
         self.floor = as_floor(floor)
-        past = Past.empty(rule.dimension, rule.sets)
-        import os
-        if os.environ.get("ALWAYS") and rule.intercept:
-            past = past._replace(evidence=past.evidence.about_means())
-        self.state = State(rule.start(), past)
+        self.state = State(rule.start(), Past.empty(rule.dimension, rule.sets))
         self._shown: tuple[object, Menu] | None = None  # actions that can never change, their menu
 
     def __repr__(self) -> str:
@@ -145,12 +141,7 @@ class Policy:
         return list(self.state.past.pending)
 
     def choose(
-        self,
-        actions: object,
-        rng: np.random.Generator,
-        *,
-        floor: Floor = None,
-        excluded: Indices = (),
+        self, actions: object, rng: Generator, *, floor: Floor = None, excluded: Indices = ()
     ) -> Decision:
         """Choose one of the actions (K, d) on offer that are not ``excluded`` (by their indices).
 
@@ -180,32 +171,29 @@ class Policy:
     ) -> Floats:  # (K,)
         """The exact distribution of the next choice; it leaves no trace.
 
-        Where rewards have come since the last ``refresh`` or ``choose``, beliefs are formed for
-        this answer alone, from random numbers of its own.
+        If rewards have come since the last ``refresh`` or ``choose``, beliefs are formed for this
+        answer alone, from random numbers of their own.
         """
         offered, floors = self._asked(actions, excluded, floor)
         plan = self.rule.law(self._mind_for(offered.menu), self.state.past, offered.menu)
         mixture = plan.mixture if floors is None else Floored(plan.mixture, floors)
         return offered.spread(mixture)
 
-    def refresh(self, rng: np.random.Generator) -> None:
+    def refresh(self, rng: Generator) -> None:
         """Think about all rewards so far, ahead of the next choice, if there were actions yet."""
         as_generator(rng)
-        past = self.state.past
-        if past.menu is None:
-            return
-        mind = self.rule.think(self.state.mind, past, past.menu, rng)
-        self.state = State(mind, past, True)
+        mind, past, _ = self.state
+        if past.menu is not None:
+            self.state = State(self.rule.think(mind, past, past.menu, rng), past, True)
 
     def observe(self, decision: Decided | Sequence[Decided], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        past, outcomes = self.state.past.settled(decision, reward, self.rule.discount, self.rule.intercept)
-        self._learn(past, outcomes)
+        self._learn(self.state.past, decision, reward)
 
     def learn(
         self, actions: object, index: int, reward: float, *, probability: float = 1.0
     ) -> None:
-        """Learn from a choice that someone else made, with the probability that they gave it."""
+        """Learn from a choice of someone else, made with this probability."""
         if not self.rule.learns_from_others:
             raise ValueError(
                 f"{self.rule.name} cannot learn from choices that it did not make, as it tries "
@@ -217,7 +205,7 @@ class Policy:
         if probability > 1.0:
             raise ValueError(f"probability must be at most 1, got {probability:g}")
         past = self.state.past.after(offered, index, probability, self.rule.needs_sets)
-        self._learn(*past.settled(past.pending[past.decisions], reward, self.rule.discount, self.rule.intercept))
+        self._learn(past, past.pending[past.decisions], reward)
 
     def forget(self, decision: Decided | Sequence[Decided]) -> None:
         """Give up on the reward of a decision, or of a list of them: it will never come."""
@@ -235,8 +223,8 @@ class Policy:
     def explain(self, decision: Decision, names: Sequence[str] | None = None) -> Explanation:
         """Why this action: its expected regret and information gain, and the features behind it.
 
-        The beliefs are those of the choice if it was the last one, else those of now. With
-        ``names`` (d,) the sentence calls features by theirs.
+        The beliefs are those of the choice if it was the last one, else those of now. The sentence
+        calls features by their ``names`` (d,).
         """
         self.state.past.check_own(decision)
         is_last = decision.round == self.state.past.decisions
@@ -246,13 +234,13 @@ class Policy:
     def _offer(self, actions: object, excluded: Indices) -> Offered:
         """The actions on offer, checked; an action set that is known already is the same object."""
         if np.size(excluded):
-            if not self.rule.takes_exclusions:
-                raise ValueError(
-                    f"excluded must be empty for {self.rule.name}, which knows arms by their place "
-                    f"in the list, got {excluded!r}"
-                )
-            table = as_table(actions, self.dimension)
-            return Offered.without(table, excluded, self.state.past.find)
+            if self.rule.takes_exclusions:
+                table = as_table(actions, self.dimension)
+                return Offered.without(table, excluded, self.state.past.find)
+            raise ValueError(
+                f"excluded must be empty for {self.rule.name}, which knows arms by their place in "
+                f"the list, got {excluded!r}"
+            )
         if self._shown is None or actions is not self._shown[0]:
             menu = self.state.past.find(as_table(actions, self.dimension))
             self._shown = (actions, menu) if is_immutable(actions) else None
@@ -270,7 +258,7 @@ class Policy:
         """The actions on offer and their floors (n,), checked before anything changes."""
         offered = self._offer(actions, excluded)
         self.rule.check(self.state.past, offered.menu)
-        return offered, floors_on(self.floor if floor is None else as_floor(floor), offered)
+        return offered, offered.floors(self.floor if floor is None else as_floor(floor))
 
     def _drawn(
         self, mind: Any, offered: Offered, uniform: float, floors: Floats | None
@@ -290,24 +278,20 @@ class Policy:
         self.state = State(self.rule.chosen(mind, plan, decision, left), past, True)
         return decision
 
-    def _learn(self, past: Past, outcomes: Sequence[Outcome]) -> None:
-        mind, _, has_thought = self.state
-        self.state = State(self.rule.learn(mind, past, outcomes), past, has_thought)
+    def _learn(self, past: Past, decision: Decided | Sequence[Decided], reward: object) -> None:
+        past, outcomes = past.settled(decision, reward, self.rule.discount)
+        mind = self.rule.learn(self.state.mind, past, outcomes)
+        self.state = State(mind, past, self.state.has_thought)
 
 
 class Family:
-    """A constructor of policies: ``SOIDS(dimension)`` is the policy that follows ``SOIDSRule``.
+    """A constructor of policies, from the settings of a rule and a ``floor``: ``SOIDS``."""
 
-    It takes the settings of the rule and a ``floor``.
-    """
-
-    def __init__(self, rule: Callable[..., Rule[Any]]) -> None:
-        self.rule = rule
-        self.__doc__ = rule.__doc__
-        settings = inspect.signature(rule)
+    def __init__(self, rule: type[Rule[Any]]) -> None:
+        self.rule, self.__doc__ = rule, rule.__doc__
         floor = inspect.Parameter("floor", inspect.Parameter.KEYWORD_ONLY, default=0.0)
-        parameters = [*settings.parameters.values(), floor]
-        self.__signature__ = settings.replace(parameters=parameters, return_annotation=Policy)
+        parameters = [*parameters_of(rule).values(), floor]
+        self.__signature__ = inspect.Signature(parameters, return_annotation=Policy)
 
     def __call__(self, *args: Any, floor: float = 0.0, **settings: Any) -> Policy:
         check_call(repr(self), self.__signature__, args, settings)

@@ -2,21 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from soids.arrays import Bools, Floats, Ints
-from soids.designs import Design, optimal_design, popart_design
-from soids.evidence import Evidence, Menu
+from soids.designs import optimal_design
+from soids.evidence import Evidence
 from soids.information import Spread, greedy
-from soids.policies.decision import Decision
-from soids.policies.explore_then_commit import Explored, ExploreThenCommit, Sample
-from soids.policies.past import Outcome, Past
-from soids.policies.policy import Family, Plan
-from soids.policies.popart import check_length, drawn, shortest
-from soids.regression.popart import warm_popart
+from soids.policies.explore_then_commit import Explored
+from soids.policies.policy import Decision, Family, Menu, Outcome, Past, Plan
+from soids.policies.popart import PopArtRule
 
 
 class Phase(NamedTuple):
@@ -31,52 +28,40 @@ class Phase(NamedTuple):
     evidence: Evidence  # of these rounds alone
 
 
-@dataclass(frozen=True)
-class PopArtEliminationRule(ExploreThenCommit):
+@dataclass(frozen=True, kw_only=True)
+class PopArtEliminationRule(PopArtRule):
     """Restricted phase elimination (Jang, Zhang, Jun 2022) on the support that Warm-PopArt finds.
 
-    Needs the least size of a coefficient that matters, ``signal``, to know how long to explore, or
-    the length of the ``exploration``; and the same actions in every round. In phase l every action
-    that may be best is played by a G-optimal design until its reward is known within
-    ``reward_bound / 2**l``, and those that are then worse by more than twice as much are dropped.
-    Half of ``delta`` is for the support, half for the phases.
+    Needs the least size of a coefficient that matters, ``signal``, or the length of the
+    ``exploration``; and the same actions in every round. In phase l every action that may be best
+    is played by a G-optimal design until its reward is known within ``reward_bound / 2**l``; those
+    worse by more than twice as much are dropped. Half of ``delta`` is for the support.
     """
 
-    _: KW_ONLY
-    reward_bound: float = field()
+    settings = "dimension exploration horizon sparsity reward_bound noise signal delta"
+    share = 0.5
+
     signal: float | None = None
-    delta: float = 0.05
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_length(self.exploration, shortest(self.dimension, 0.5 * self.delta, warm=True))
         if self.exploration is None and self.signal is None:
             raise ValueError("exploration must be given, or else signal given")
 
-    def _design(self, menu: Menu) -> Design:
-        return popart_design(menu.actions)
-
     def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
         """Rounds after which the pilot errs by less than the noise, and coefficients by less than
-        half the signal.
-
-        Both follow from the thresholds of PopArt, which are at most sqrt(8 variance certainty / n)
-        on half of n rounds.
+        half the signal: PopArt's thresholds on n / 2 rounds are at most
+        sqrt(8 variance certainty / n).
         """
         spread = self._design(menu).value
         certainty = math.log(8 * self.dimension / self.delta)
         pilot = sparsity * menu.largest / self.noise
         variance = reward_bound**2 + self.noise**2
-        signal = self.signal or 0.0
         return max(
             32.0 * pilot**2 * variance * spread * certainty,
-            64.0 * self.noise**2 * spread * certainty / signal**2,
-            4 * shortest(self.dimension, 0.5 * self.delta, warm=True),
+            64.0 * self.noise**2 * spread * certainty / (self.signal or 0.0) ** 2,
+            4 * self._shortest(),
         )
-
-    def _estimate(self, samples: tuple[Sample, ...]) -> Floats:
-        found = drawn(samples, self.dimension)
-        return warm_popart(found, self.reward_bound, self.noise, 0.5 * self.delta)
 
     def _committed(self, mind: Explored, past: Past, menu: Menu) -> Plan:
         if mind.samples and not menu.same(mind.samples[0].menu):
@@ -103,14 +88,13 @@ class PopArtEliminationRule(ExploreThenCommit):
     def chosen(
         self, mind: Explored, plan: Plan, decision: Decision, uniform: float | None
     ) -> Explored:
-        mind = super().chosen(mind, plan, decision, uniform)
         return mind if plan.notes is None else mind._replace(phase=plan.notes)
 
     def learn(self, mind: Explored, past: Past, outcomes: Sequence[Outcome]) -> Explored:
         mind, phase = super().learn(mind, past, outcomes), mind.phase
-        for one in outcomes:
-            if phase is not None and 0 <= one.round - phase.first < phase.due:
-                phase = phase._replace(evidence=phase.evidence.note(one.action, one.reward))
+        for decision, _, reward in outcomes:
+            if phase is not None and 0 <= decision.round - phase.first < phase.due:
+                phase = phase._replace(evidence=phase.evidence.note(decision.action, reward))
         return mind._replace(phase=phase)
 
     def _phase(self, number: int, support: Ints, alive: Bools, rows: Floats, turn: int) -> Phase:

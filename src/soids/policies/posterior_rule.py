@@ -3,33 +3,25 @@
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from soids import information
 from soids.arrays import Floats, as_number
-from soids.evidence import SETS, Evidence, Menu
-from soids.information import (
-    Mixture,
-    Spread,
-    information_ratio,
-    minimise_contextual_ratio,
-    minimise_ratio,
-    probability_matching,
-)  # fmt: skip
+from soids.evidence import SETS, Evidence
 from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.awaited import Awaited, awaited
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
-from soids.policies.decision import Decision, Information
 from soids.policies.explanation import Explanation, explain
-from soids.policies.past import Past
-from soids.policies.policy import Plan, Rule
-from soids.policies.settings import assign, check_choice
+from soids.policies.policy import Decision, Generator, Information, Menu, Past, Plan, Rule
+from soids.policies.settings import assign
 from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.particle_system import ParticleSystem
 from soids.rates import Progress, Rate, as_rate
+from soids.spelling import check_choice
 
 
 class Mind(NamedTuple):
@@ -45,22 +37,15 @@ class Mind(NamedTuple):
 
 
 def warn_of_uneven(actions: Floats) -> None:
-    """Say so if features differ so much in size that no one radius can be learned for all.
-
-    Fewer than ten actions say little of the size of a feature. Among few, the largest values differ
-    by chance, as do the squares of features that are mostly zero: both must differ.
-    """
+    """Warn if features differ so much in size that no one radius can be learned for all."""
     actions = actions[:, actions.any(axis=0)]
-    if len(actions) < 10 or not actions.size:
+    if len(actions) < 10 or not actions.size:  # so few say little of the size of a feature
         return
     largest, squares = np.abs(actions).max(axis=0), (actions**2).mean(axis=0)
+    # One of the two may differ by chance: of few actions, or of features that are mostly zero.
     if largest.max() > 10.0 * largest.min() and squares.max() > 100.0 * squares.min():
-        warnings.warn(
-            "features differ more than ten times in size: rescale them to comparable sizes, or "
-            "give the radius",
-            RuntimeWarning,
-            stacklevel=5,
-        )
+        text = "features differ more than ten times in size: rescale them to comparable sizes, or "
+        warnings.warn(f"{text}give the radius", RuntimeWarning, stacklevel=5)
 
 
 class Outlook(NamedTuple):
@@ -75,11 +60,11 @@ class Outlook(NamedTuple):
     recent: tuple[Menu, ...]  # other contexts
 
 
+@dataclass(frozen=True, kw_only=True)
 class PosteriorRule(Rule[Mind]):
     """Choose by a posterior over the parameter: by the least information ratio, or by a draw.
 
-    The attributes are settings. A rule makes fields of those that users may set, and the others
-    keep the values that they have here.
+    What is None is learned, or left out.
     """
 
     optimistic: ClassVar[bool] = False
@@ -87,19 +72,21 @@ class PosteriorRule(Rule[Mind]):
     proven: ClassVar[tuple[str, ...]] = ()  # the rates for which a theorem covers the policy
     bounded_ratios: ClassVar[tuple[int, ...]] = (2,)  # powers whose ratio Lemma IR_bound bounds
 
+    dimension: int = field(kw_only=False)
     sparsity: int | None = None
-    radius: float | None = None
-    noise: float | None = None
-    posterior: Any = "subset"
+    radius: float | None = None  # of an l1 ball that holds the parameter
+    noise: float | None = None  # standard deviation
+    posterior: str | Any = "subset"  # a name with settings, or an object with ``update``
     rate: str | float | Rate | None = None
-    eta: float = 1.0
-    gain: str = "full"
+    eta: float = 1.0  # power of the likelihood
+    gain: str = "full"  # or "conditional" (Hao et al. 2021), or "shannon" (at most a reward's)
     particles: int = 100
     sweeps: int = 2
     budget_ms: float | None = None
-    contexts: int = 1
-    action_bound: float | None = None
-    intercept: bool = False
+    sets: int = SETS  # over which optimism sums: a uniform sample of those offered
+    contexts: int = 1  # over which the information ratio is averaged: the last ones
+    discount: float = 1.0  # below one, no guarantee holds
+    action_bound: float | None = None  # holds the policy to what Theorems 2 and 3 assume
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,34 +98,24 @@ class PosteriorRule(Rule[Mind]):
             assign(self, rate=as_number(self.rate, "rate", 0.0))
         as_rate(self.rate)
         check_choice(self.gain, "gain", GAINS)
-        model = self.model
-        if self.budget_ms is not None and isinstance(model, Posterior) and not model.takes_budget:
+        if not self.model.takes_budget and self.budget_ms is not None:  # the model is checked, too
             raise ValueError(
-                f"budget_ms must be left out for {type(model).__name__}, which has no moves to put "
-                f"off, got {self.budget_ms!r}"
+                f"budget_ms must be left out for {type(self.model).__name__}, which has no moves "
+                f"to put off, got {self.budget_ms!r}"
             )
         check_coverage(self)
 
     @cached_property
-    def model(self) -> Any:
+    def model(self) -> Posterior:
         """The posterior itself."""
-        return as_posterior(
-            self.posterior, self.dimension, sparsity=self.sparsity, radius=self.radius,
-            noise=self.noise,
-        )  # fmt: skip
+        known = {name: getattr(self, name) for name in ("sparsity", "radius", "noise")}
+        return as_posterior(self.posterior, self.dimension, **known)
 
     def _default_rate(self) -> str:
-        if not self.optimistic:
-            return "zero"
         # A radius that is given limits optimism; without one, less is better (docs/defaults.md).
-        radius = self.given("radius")
-        bounded = radius is not None and radius < math.inf
-        has_effect = not isinstance(self.model, Posterior) or self.model.in_ball
-        return "balanced" if bounded and has_effect else "cautious"
-
-    def given(self, name: str) -> Any:
-        """A setting as given to the posterior; None is to be learned."""
-        return getattr(self.model if isinstance(self.model, Posterior) else self, name)
+        radius = math.inf if self.model.radius is None else self.model.radius
+        bounded = "balanced" if radius < math.inf and self.model.in_ball else "cautious"
+        return bounded if self.optimistic else "zero"
 
     def start(self) -> Mind:
         return Mind()
@@ -148,47 +125,41 @@ class PosteriorRule(Rule[Mind]):
             check_fixed(menu, past.menu, self.action_bound)
         elif menu is not past.menu:
             warn_of_large(self, menu)
-        if self.given("radius") is None and menu is not past.menu:
+        if self.model.radius is None and menu is not past.menu:
             warn_of_uneven(menu.actions)
 
-    def think(self, mind: Mind, past: Past, menu: Menu | None, rng: np.random.Generator) -> Mind:
+    def think(self, mind: Mind, past: Past, menu: Menu | None, rng: Generator) -> Mind:
         evidence = past.evidence
         if mind.belief is not None and mind.believed is evidence:
             return mind
         rate = self._learning_rate(mind, evidence, menu)
-        noise = self.given("noise") or 1.0 if mind.belief is None else mind.belief.noise()
+        noise = self.model.noise or 1.0 if mind.belief is None else mind.belief.noise()
         seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
         tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds)
-        before = mind.belief
-        if mind.believed is not None and mind.believed.centred != evidence.centred:
-            before = None  # another model
-        belief = self.model.update(before, evidence, tuning, rng)
+        belief = self.model.update(mind.belief, evidence, tuning, rng)
         return Mind(belief, evidence, rate, mind.ratios, mind.root_ratios, mind.recent)
 
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
         belief = formed(mind)
         rewards = belief.rewards_on(menu)
-        if past.evidence.centred:
-            rewards = rewards - (belief.particles().thetas @ past.evidence.centre)[:, None]
         appraiser, resolved = Appraiser.of(belief, GAINS[self.gain]), None
-        under_way = awaited(mind.awaited, appraiser, past.pending, menu, rewards)
-        if under_way is not None:
-            appraiser = appraiser._replace(directions=under_way.directions)
-            resolved = under_way.resolved
+        pending = awaited(mind.awaited, appraiser, past.pending, menu, rewards)
+        if pending is not None:
+            appraiser = appraiser._replace(directions=pending.directions)
+            resolved = pending.resolved
         regret, gain = appraiser.appraise(rewards, resolved=resolved)
         unit = appraiser.noise
         mixture = self._mixture(Outlook(menu, appraiser, rewards, regret, gain, past, mind.recent))
-        cost, nats = mixture.mean(regret), mixture.mean(gain) / unit**2
-        info = Information(cost, nats, information_ratio(cost / unit, nats), mind.rate)
+        info = Information.of(mixture.mean(regret), mixture.mean(gain) / unit**2, unit, mind.rate)
         if self.budget_ms is not None and isinstance(belief, ParticleSystem):
             info = info._replace(effective=belief.effective_size(), behind=belief.behind())
-        return Plan(mixture, info, under_way)
+        return Plan(mixture, info, pending)
 
     def chosen(self, mind: Mind, plan: Plan, decision: Decision, uniform: float | None) -> Mind:
         regret, gain, ratio = plan.info[:3]
         belief, believed, rate, ratios, root_ratios, recent, _ = mind
         if gain > 0.0:  # no gain at all has no finite ratio
-            cubed = information_ratio(regret / formed(mind).noise(), gain, 3.0)
+            cubed = information.information_ratio(regret / formed(mind).noise(), gain, 3.0)
             ratios, root_ratios = ratios + ratio, root_ratios + math.sqrt(cubed)
         if self.contexts > 1:
             recent = (*recent, decision.menu)[1 - self.contexts :]
@@ -200,16 +171,17 @@ class PosteriorRule(Rule[Mind]):
     def explain(self, mind: Mind, decision: Decision, names: Sequence[str] | None) -> Explanation:
         return explain(decision, Appraiser.of(formed(mind), GAINS[self.gain]), names)
 
-    def _mixture(self, outlook: Outlook) -> Mixture:
+    def _mixture(self, outlook: Outlook) -> information.Mixture:
         """The distribution over actions to draw from."""
         if not self.minimises_ratio:
             weights, actions = outlook.appraiser.weights, outlook.menu.actions
-            return Spread(probability_matching(outlook.rewards, weights, actions))
+            masses = information.probability_matching(outlook.rewards, weights, actions)
+            return information.Spread(masses)
         others = outlook.appraiser.elsewhere(outlook.recent)
         if not others:
-            return minimise_ratio(outlook.regret, outlook.gain)
+            return information.minimise_ratio(outlook.regret, outlook.gain)
         regrets, gains = zip(*others, (outlook.regret, outlook.gain), strict=True)
-        return minimise_contextual_ratio(regrets, gains)
+        return information.minimise_contextual_ratio(regrets, gains)
 
     def _learning_rate(self, mind: Mind, evidence: Evidence, menu: Menu | None) -> float:
         actions = np.zeros((1, self.dimension)) if menu is None else menu.actions
@@ -221,45 +193,9 @@ class PosteriorRule(Rule[Mind]):
 
     def known_sparsity(self, belief: Belief | None) -> float:
         """The sparsity as given, or as believed."""
-        sparsity = self.given("sparsity")
-        if sparsity is not None:
-            return float(sparsity)
+        if self.model.sparsity is not None:
+            return float(self.model.sparsity)
         return 1.0 if belief is None else max(1.0, float(belief.particles().inclusion().sum()))
-
-
-@dataclass(frozen=True)
-class FreeRule(PosteriorRule):
-    """A rule whose users may set everything.
-
-    ``sparsity``, ``radius`` (of an l1 ball that holds the parameter) and ``noise`` (standard
-    deviation) are learned if not given. ``posterior`` is a name, with settings in brackets if need
-    be, or an object with an ``update`` method; ``rate`` a name, a number or a function of
-    ``Progress``; ``gain`` is "full" (the paper's), "conditional" (Hao et al. 2021) or "shannon" (at
-    most what a noisy reward can tell). Where actions change with the context, optimism sums over
-    the different action sets offered so far, or a uniform sample of ``sets`` of them. The
-    information ratio is averaged over the last ``contexts``; one is the set on offer alone.
-    With a ``discount`` below one, old rewards count less and less; the guarantees are then void.
-    An ``action_bound`` (on the size of features) holds the policy to what Theorems 2 and 3 assume:
-    all else is refused.
-    """
-
-    dimension: int
-    _: KW_ONLY
-    sparsity: int | None = None
-    radius: float | None = None
-    noise: float | None = None
-    posterior: str | Any = "subset"
-    rate: str | float | Rate | None = None
-    eta: float = 1.0
-    gain: str = "full"
-    particles: int = 100
-    sweeps: int = 2
-    budget_ms: float | None = None
-    sets: int = SETS
-    contexts: int = 1
-    discount: float = 1.0
-    action_bound: float | None = None
-    intercept: bool = False
 
 
 def formed(mind: Mind) -> Belief:

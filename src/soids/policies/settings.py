@@ -6,33 +6,39 @@ from dataclasses import fields
 from functools import partial
 from typing import Any
 
-from soids.arrays import SMALLEST, as_count, as_flag, as_number, as_radius, as_share
+from soids.arrays import (
+    SMALLEST,
+    as_count,
+    as_flag,
+    as_number,
+    as_positive,
+    as_radius,
+    as_share,
+)  # fmt: skip
 from soids.spelling import meant
 
 Check = Callable[[Any, str], Any]  # of a value and its name; returns the value as a plain number
 
 as_scale: Check = partial(as_number, low=SMALLEST)  # the square of a scale is a divisor
 as_size: Check = partial(as_number, low=0.0)
-as_positive: Check = partial(as_number, low=0.0, strict=True)
 
-CHECKS: dict[str, Check] = {
-    "delta": as_share,
-    "particles": partial(as_count, low=2),
-    "radius": lambda value, name: as_radius(value),
-    "uniform": partial(as_count, low=0),
-    "warm": as_flag,
-    **dict.fromkeys(("dimension", "exploration", "forced", "horizon", "restart"), as_count),
-    **dict.fromkeys(("contexts", "sets", "sweeps"), as_count),
-    **dict.fromkeys(("concavity", "forced_penalty", "noise", "penalty", "ridge"), as_scale),
-    **dict.fromkeys(("slab", "variance"), as_scale),
-    **dict.fromkeys(("alpha", "chance", "complexity", "eta", "norm", "slack"), as_size),
-    **dict.fromkeys(("action_bound", "budget_ms", "clip", "discount", "factor"), as_positive),
-    **dict.fromkeys(("feature_bound", "reward_bound", "signal"), as_positive),
+NAMES: dict[Check, str] = {
+    as_count: "contexts dimension exploration forced horizon restart sets sweeps",
+    partial(as_count, low=0): "uniform",
+    partial(as_count, low=2): "particles",
+    as_flag: "warm",
+    as_share: "delta",
+    as_scale: "concavity forced_penalty noise penalty ridge slab variance",
+    as_size: "alpha chance complexity eta norm slack",
+    as_positive: "action_bound budget_ms clip discount factor feature_bound reward_bound signal",
+    lambda value, name: as_radius(value): "radius",
 }
+CHECKS = {name: check for check, names in NAMES.items() for name in names.split()}
 
 
-def check_settings(rule: Any, checks: Mapping[str, Check]) -> None:
+def check_settings(rule: Any) -> None:
     """Check the fields of a rule; numbers of other kinds, such as NumPy's, become Python's."""
+    checks = CHECKS | rule.checks
     for one in fields(rule):
         value = getattr(rule, one.name)
         if value is None and one.default is None:
@@ -50,15 +56,8 @@ def assign(rule: Any, **settings: Any) -> None:
         object.__setattr__(rule, name, value)
 
 
-def check_choice(value: object, name: str, known: Iterable[str]) -> None:
-    """Refuse what is not one of the known names."""
-    names = tuple(known)
-    if not isinstance(value, str) or value not in names:
-        raise ValueError(f"{name} must be one of {', '.join(names)}{meant(value, names)}")
-
-
 def check_call(
-    name: str, signature: inspect.Signature, args: tuple[Any, ...], settings: Mapping[str, Any]
+    name: str, signature: inspect.Signature, args: Iterable[Any], settings: Mapping[str, Any]
 ) -> None:
     """Refuse arguments that do not fit, by the name that the user called."""
     known = signature.parameters
@@ -73,4 +72,10 @@ def check_call(
 
 def settings_of(rule: Any) -> dict[str, Any]:
     """The arguments that build a rule anew; each is kept under its own name."""
-    return {name: getattr(rule, name) for name in inspect.signature(type(rule)).parameters}
+    return {name: getattr(rule, name) for name in parameters_of(type(rule))}
+
+
+def parameters_of(kind: Any) -> dict[str, inspect.Parameter]:
+    """The parameters of a kind of rules that users may set."""
+    known = inspect.signature(kind).parameters
+    return {name: known[name] for name in kind.settings.split() or known}

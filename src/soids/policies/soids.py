@@ -8,14 +8,14 @@
 
 import functools
 import inspect
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from soids.arrays import as_count, as_flag, as_number
 from soids.policies.coverage import ETA, RICH, THEOREM2, THEOREM3
 from soids.policies.policy import Family, Policy
-from soids.policies.posterior_rule import FreeRule, PosteriorRule
+from soids.policies.posterior_rule import PosteriorRule
 from soids.policies.settings import check_call
 from soids.theory import reward_unit
 
@@ -41,37 +41,31 @@ class Optimistic(Family):
 
     @preset
     def paper(
-        self,
-        dimension: int,
-        sparsity: int,
-        noise: float = 1.0,
-        sampler: str = "exact",
-        steps: int | None = None,
-        adapts: bool = False,
-    ) -> Policy:
+        self, dimension: int, sparsity: int, noise: float = 1.0, sampler: str = "exact",
+        steps: int | None = None, adapts: bool = False,
+    ) -> Policy:  # fmt: skip
         """The settings of the paper's experiments: relaxed prior, eta 1/2, its own schedule.
 
         The prior is the paper's: each feature is Gaussian of ten times the noise variance with
         probability s / d, else Laplace with a tenth of the noise as its scale. ``sampler`` is
         "exact", or "langevin" with ``steps`` steps a round (25 if not given; the paper gives no
-        number), which ``adapts`` its inclusion probabilities along the way, as Hao et al. (2021)
-        do, or not.
+        number). If it ``adapts``, inclusion probabilities follow the steps (Hao et al. 2021).
         """
         as_count(sparsity, "sparsity", 1, dimension)
         as_flag(adapts, "adapts")
         if sampler not in ("exact", "langevin"):
             raise ValueError(f"sampler must be 'exact' or 'langevin', got {sampler!r}")
-        if sampler == "exact" and (adapts or steps is not None):
-            name, value = ("adapts", adapts) if adapts else ("steps", steps)
-            raise ValueError(
-                f"{name} must be left out for the exact sampler, got {value!r}: it is a setting of "
-                "sampler='langevin'"
-            )
         posterior, sweeps = "relaxed", 2
         if sampler == "langevin":
             count = as_count(STEPS if steps is None else steps, "steps")
             posterior = f"langevin(steps = {count}, adapts = {str(adapts).lower()})"
             sweeps = 1
+        elif adapts or steps is not None:
+            name, value = ("adapts", adapts) if adapts else ("steps", steps)
+            raise ValueError(
+                f"{name} must be left out for the exact sampler, got {value!r}: it is a setting of "
+                "sampler='langevin'"
+            )
         return self(
             dimension, sparsity=sparsity, noise=noise, posterior=posterior, rate="experiment",
             eta=0.5, gain="full", sweeps=sweeps,
@@ -83,13 +77,12 @@ class Optimistic(Family):
     ) -> Policy:
         """The algorithm of Theorem 2 (of FGTS, its data-rich half), in the units of your rewards.
 
-        The true parameter has at most ``sparsity`` features that matter and an l1 norm of at most
+        At most ``sparsity`` features matter, the l1 norm of the true parameter is at most
         ``radius``, the noise is ``noise``-sub-Gaussian, and no feature of an action exceeds
         ``action_bound`` in size. The policy refuses what it can see to be outside of the theorem,
         such as another set of actions. You must check three assumptions: optimal actions are
         sparse (Definition 1; ``soids bound --actions FILE`` says), each reward comes before the
-        next choice, and particles stand for the exact posterior. Of FGTS only the data-rich half is
-        proven, so its rate is that half's.
+        next choice, and particles stand for the exact posterior.
         """
         return self._covered(THEOREM2, dimension, sparsity, radius, noise, action_bound)
 
@@ -104,14 +97,9 @@ class Optimistic(Family):
         return self._covered(THEOREM3, dimension, sparsity, radius, noise, action_bound)
 
     def _covered(
-        self,
-        rates: tuple[str, ...],
-        dimension: int,
-        sparsity: int,
-        radius: float,
-        noise: float,
+        self, rates: Sequence[str], dimension: int, sparsity: int, radius: float, noise: float,
         action_bound: float,
-    ) -> Policy:
+    ) -> Policy:  # fmt: skip
         """The theorem's algorithm: its units are such that no mean reward exceeds one."""
         as_number(noise, "noise", 0.0, strict=True)
         as_number(action_bound, "action_bound", 0.0, strict=True)
@@ -124,7 +112,7 @@ class Optimistic(Family):
 
 
 @dataclass(frozen=True)
-class SOIDSRule(FreeRule):
+class SOIDSRule(PosteriorRule):
     """Sparse Optimistic Information Directed Sampling: optimistic, least information ratio.
 
     >>> import numpy as np
@@ -144,25 +132,24 @@ class SOIDSRule(FreeRule):
 
 
 @dataclass(frozen=True)
-class FGTSRule(FreeRule):
+class FGTSRule(PosteriorRule):
     """Feel-Good Thompson Sampling (Zhang 2022): follow a draw from the optimistic posterior."""
 
     optimistic = True
     proven = RICH  # its 3-ratio has no bound
 
 
-@dataclass(frozen=True)
-class SparseIDSRule(FreeRule):
+@dataclass(frozen=True, kw_only=True)
+class SparseIDSRule(PosteriorRule):
     """Sparse IDS (Hao, Lattimore, Deng 2021): plain posterior, least information ratio."""
 
     minimises_ratio = True
     bounded_ratios = (2, 3)
-    _: KW_ONLY
     gain: str = "conditional"
 
 
 @dataclass(frozen=True)
-class ThompsonRule(FreeRule):
+class ThompsonRule(PosteriorRule):
     """Thompson sampling: follow a draw from the plain posterior."""
 
 

@@ -4,10 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from soids.evidence import Menu
 from soids.information import Spread
-from soids.policies.past import Past
-from soids.policies.policy import Family, Plan, Rule
+from soids.policies.policy import Family, Menu, Past, Plan, Rule
 
 
 @dataclass(frozen=True)

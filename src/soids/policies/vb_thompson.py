@@ -1,19 +1,19 @@
 """Thompson sampling with a mean-field posterior (Chakraborty, Roy, Tewari 2023)."""
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from soids.arrays import Bools, Floats
-from soids.evidence import Evidence, Menu
+from soids.evidence import Evidence
 from soids.information import Mixture, Spread
 from soids.particles import Particles
-from soids.policies.policy import Family
+from soids.policies.policy import Family, Generator, Menu
 from soids.policies.posterior_rule import Outlook, PosteriorRule
-from soids.posteriors import Tuning, as_posterior
+from soids.posteriors import Posterior, Tuning, as_posterior
 from soids.regression.spike_slab_vb import MeanField, SlabPrior, cold_start, mean_field
 
 AVERAGED = 30  # draws whose mean the authors take residuals of
@@ -41,26 +41,35 @@ class MeanFieldDraws(NamedTuple):
         return Particles(self.thetas, self.included, np.full(size, 1.0 / size))
 
 
-@dataclass(frozen=True)
-class MeanFieldPosterior:
-    """Fits anew whenever there are new rewards: from the last fit, or in every ``restart``-th round
-    as if for the first time.
+@dataclass(frozen=True, kw_only=True)
+class VBThompsonRule(PosteriorRule):
+    """Variational-Bayes Thompson sampling: follow a draw from a mean-field spike and slab.
+
+    The slab is Laplace with rate ``slab``, the prior odds of a feature ``dimension**-complexity``.
+    Choices are uniform in the first ``uniform`` rounds. Unknown ``noise`` is estimated from the
+    residuals of each fit, for the next.
     """
 
-    dimension: int
-    noise: float | None
-    slab: float
-    complexity: float
-    restart: int
+    settings = "dimension noise slab complexity uniform restart particles"
+    bounded_ratios = ()
+
+    posterior: str = "mean field"
+    radius: float = math.inf
+    slab: float = 1.0
+    complexity: float = 1.001
+    uniform: int = 5
+    restart: int = 5
+
+    @cached_property
+    def model(self) -> Posterior:
+        """The posterior itself; no radius bounds it."""
+        known = {"sparsity": None, "radius": self.radius, "noise": self.noise}
+        return as_posterior(self, self.dimension, **known)
 
     def update(
-        self,
-        draws: MeanFieldDraws | None,
-        evidence: Evidence,
-        tuning: Tuning,
-        rng: np.random.Generator,
+        self, draws: MeanFieldDraws | None, evidence: Evidence, tuning: Tuning, rng: Generator
     ) -> MeanFieldDraws:
-        """Draws from the approximation."""
+        """Draws from a new fit, which starts from the last one except every ``restart`` rewards."""
         prior = SlabPrior(self.slab, -self.complexity * math.log(self.dimension))
         noise = math.sqrt(self._variance(None, evidence)) if draws is None else draws.noise()
         if draws is None or evidence.rounds % self.restart == 0:
@@ -88,40 +97,7 @@ class MeanFieldPosterior:
             explained = 2.0 * evidence.moment @ theta - theta @ evidence.gram @ theta
             spread = evidence.played.diagonal @ fit.variances()
             square += float(spread / AVERAGED - explained)
-        floor = CLEAREST**2 * evidence.energy
-        return max(square, floor) / evidence.rounds
-
-
-@dataclass(frozen=True)
-class VBThompsonRule(PosteriorRule):
-    """Variational-Bayes Thompson sampling: follow a draw from a mean-field spike and slab.
-
-    The slab is Laplace with rate ``slab``, the prior odds of a feature ``dimension**-complexity``.
-    Choices are uniform in the first ``uniform`` rounds. Unknown ``noise`` is estimated from the
-    residuals of each fit, for the next.
-    """
-
-    posterior = "mean field"
-    radius = math.inf
-    bounded_ratios = ()
-
-    dimension: int
-    _: KW_ONLY
-    noise: float | None = None
-    slab: float = 1.0
-    complexity: float = 1.001
-    uniform: int = 5
-    restart: int = 5
-    particles: int = 100
-
-    @cached_property
-    def model(self) -> Any:
-        """The posterior itself; no radius bounds it."""
-        inner = MeanFieldPosterior(
-            self.dimension, self.noise, self.slab, self.complexity, self.restart
-        )
-        known = {"sparsity": None, "radius": self.radius, "noise": self.noise}
-        return as_posterior(inner, self.dimension, **known)
+        return max(square, CLEAREST**2 * evidence.energy) / evidence.rounds
 
     def _mixture(self, outlook: Outlook) -> Mixture:
         if outlook.past.decisions < self.uniform:

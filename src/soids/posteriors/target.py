@@ -54,11 +54,8 @@ class Target(NamedTuple):
             blocks = [np.empty((len(evidence.moment), 0)), *(menu.columns for menu in menus)]
             columns = np.hstack(blocks) if len(menus) != 1 else menus[0].columns
             starts = np.array([0, *accumulate(len(menu.actions) for menu in menus)])
-        rounds = evidence.rounds
-        if evidence.centred and rounds > 0 and eta > 0.0:
-            rounds -= 1.0 / eta
         return cls(
-            prior, eta, rate, evidence.played, evidence.moment, evidence.energy, rounds,
+            prior, eta, rate, evidence.played, evidence.moment, evidence.energy, evidence.rounds,
             rate * evidence.total, tilts, menus, columns, starts,
         )  # fmt: skip
 

@@ -24,17 +24,14 @@ from soids.regression.ridge import Ellipsoid, ridge
 def around_predictions(seen: Evidence, penalty: float, budget: float) -> Ellipsoid:
     """All parameters with ``penalty |theta|^2 + sum (y_t - <theta, a_t>)^2 <= budget``.
 
-    ``seen`` holds the rewards y_t, or the predictions made for them. If no parameter satisfies the
-    inequality, an assumption is wrong: the function warns and returns the minimiser alone.
+    ``seen`` holds the rewards y_t, or the predictions made for them. If the set is empty, because
+    an assumption is wrong, the function warns and returns the minimiser alone.
     """
     centre, factor = ridge(seen, penalty)
     least = seen.energy - float(seen.moment @ centre)
     if budget < least:
-        warnings.warn(
-            "the confidence set is empty: sparsity, radius or noise must be larger than given",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        why = "the confidence set is empty: sparsity, radius or noise must be larger than given"
+        warnings.warn(why, RuntimeWarning, stacklevel=2)
     return Ellipsoid(centre, factor, math.sqrt(max(budget - least, 0.0)))
 
 
@@ -52,11 +49,10 @@ def admissible_power(reach: float) -> float:
 
 
 def exp_concave_power(reach: float, horizon: int, delta: float) -> float:
-    """The eta for which squared loss is exp-concave up to the horizon.
+    """The eta for which squared loss is exp-concave, with probability ``1 - delta``.
 
     The mean prediction is then as good as the mixture. This needs rewards within 1 / sqrt(eta) of
-    their means. The noise of some round exceeds its part of that with probability at most
-    ``delta``.
+    their means up to the horizon.
     """
     return (2.0 * reach + math.sqrt(2.0 * math.log(2.0 * horizon / delta))) ** -2
 
@@ -64,12 +60,11 @@ def exp_concave_power(reach: float, horizon: int, delta: float) -> float:
 def mixture_regret(
     rounds: float, dimension: int, sparsity: int, reach: float, eta: float, delta: float
 ) -> float:
-    """A bound on the mixture regret under the subset prior.
+    """A bound on the mixture regret at all times, with probability ``1 - delta``: subset prior.
 
-    It holds at all times with probability ``1 - delta``. The comparator is the true parameter, of k
-    features, shrunk by ``1 - c`` plus ``c`` times a uniform point of the ball. Its negative log
-    prior mass contains ``k log(1 / c)``; its losses are larger by at most ``n (c B)^2`` and a sum
-    of ``c B eps_t``. Each k has its best c.
+    The comparator is the true parameter, of k features, shrunk by ``1 - c`` plus ``c`` times a
+    uniform point of the ball. Its negative log prior mass contains ``k log(1 / c)``; its losses are
+    larger by at most ``n (c B)^2`` and a sum of ``c B eps_t``. Each k has its best c.
     """
     sizes = np.arange(1, sparsity + 1)
     log_supports = gammaln(dimension + 1) - gammaln(sizes + 1) - gammaln(dimension - sizes + 1)
@@ -87,7 +82,7 @@ def clerico_width(
     """Bound on the summed squared distance between predictions and true mean rewards.
 
     Clerico et al. (2025), Theorem 4.7 as we reconstruct it for the subset prior: with eta = 1/2,
-    eight times the sum of mixture regret and log(1 / delta). Valid for an admissible eta.
+    eight times the sum of mixture regret and log(1 / delta). It is valid for an admissible eta.
     """
     regret = mixture_regret(rounds, dimension, sparsity, reach, eta, 0.5 * delta)
     return 2.0 / (eta * (1.0 - eta)) * (regret + math.log(2.0 / delta))
@@ -98,8 +93,8 @@ def aps_width(
 ) -> float:
     """The same bound by Abbasi-Yadkori, Pal, Szepesvari (2012), from the forecaster's regret.
 
-    It is ``1 + 2 B_n + 32 log((sqrt(8) + sqrt(1 + B_n)) / delta)``, where B_n, 2 / eta times the
-    mixture regret, bounds the forecaster's regret in squared loss. Valid for an exp-concave eta.
+    It is ``1 + 2 B_n + 32 log((sqrt(8) + sqrt(1 + B_n)) / delta)``. B_n, 2 / eta times the mixture
+    regret, bounds the forecaster's regret in squared loss. It is valid for an exp-concave eta.
     """
     regret = 2.0 / eta * mixture_regret(rounds, dimension, sparsity, reach, eta, delta / 3.0)
     inner = (math.sqrt(8.0) + math.sqrt(1.0 + regret)) * 3.0 / delta

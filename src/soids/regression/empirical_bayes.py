@@ -17,8 +17,8 @@ def empirical_bayes(evidence: Evidence, shape: float, scale: float) -> tuple[flo
     """The variances of noise and of coefficients that maximise the marginal likelihood.
 
     The prior of the noise variance is inverse gamma; with an infinite shape the variance is
-    ``scale``. The method is MacKay's fixed point (as in scikit-learn's BayesianRidge) in the
-    eigenbasis of the gram, where a step takes O(d).
+    ``scale``. MacKay's fixed point (as in scikit-learn's BayesianRidge) takes O(d) a step in the
+    eigenbasis of the gram.
     """
     if shape == math.inf:
         shape, scale = CERTAIN, CERTAIN * scale

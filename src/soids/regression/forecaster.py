@@ -13,11 +13,11 @@ class Foresight(NamedTuple):
     """The state of a forecaster."""
 
     evidence: Evidence
-    cloud: Belief | None = None  # the particles of its posterior
-    believed: Evidence | None = None  # the evidence of that posterior
+    cloud: Belief | None = None  # the posterior
+    believed: Evidence | None = None  # the evidence that it includes
 
     def mean(self) -> Floats:  # (d,)
-        """The parameter that predictions are made with."""
+        """The posterior mean."""
         if self.cloud is None:
             return np.zeros(len(self.evidence.moment))  # the priors are symmetric
         return self.cloud.particles().mean()
@@ -30,12 +30,11 @@ class Foresight(NamedTuple):
 class Forecaster:
     """Predicts each reward before it is observed, almost as well as the best sparse parameter.
 
-    The prediction is the posterior mean, estimated by particles; the posterior is the prior times
-    the likelihood to the power ``eta``. With the default, the subset prior, this is the sparse
-    exponential-weights forecaster of Gerchinovitz (2013) and Alquier & Lounici (2011).
-    ``posterior`` names another prior, with settings in brackets if needed, or is an object with an
-    ``update`` method, whose own settings then count. Sparsity, radius and noise are estimated
-    unless they are given.
+    The prediction is the mean under the prior times the likelihood to the power ``eta``. With the
+    subset prior this is the sparse exponential-weights forecaster of Gerchinovitz (2013) and
+    Alquier & Lounici (2011). ``posterior`` names another prior, with settings in brackets if
+    needed, or is an object with an ``update`` method, whose own settings then count. Sparsity,
+    radius and noise are estimated unless they are given.
 
     >>> forecaster, rng = Forecaster(50), np.random.default_rng(0)
     >>> for _ in range(40):
@@ -46,21 +45,13 @@ class Forecaster:
     """
 
     def __init__(
-        self,
-        dimension: int,
-        *,
-        sparsity: int | None = None,
-        radius: float | None = None,
-        noise: float | None = None,
-        posterior: str | Any = "subset",
-        eta: float = 1.0,
-        particles: int = 100,
-        sweeps: int = 2,
-    ) -> None:
+        self, dimension: int, *, sparsity: int | None = None, radius: float | None = None,
+        noise: float | None = None, posterior: str | Any = "subset", eta: float = 1.0,
+        particles: int = 100, sweeps: int = 2,
+    ) -> None:  # fmt: skip
         self.dimension = as_count(dimension, "dimension")
-        self.model = as_posterior(
-            posterior, self.dimension, sparsity=sparsity, radius=radius, noise=noise
-        )
+        known = {"sparsity": sparsity, "radius": radius, "noise": noise}
+        self.model = as_posterior(posterior, self.dimension, **known)
         eta, particles = as_number(eta, "eta", 0.0), as_count(particles, "particles", 2)
         self.tuning = Tuning(eta, 0.0, particles, as_count(sweeps, "sweeps"))
         self.memory = Foresight(Evidence.empty(self.dimension))
@@ -76,13 +67,12 @@ class Forecaster:
         self.memory = self.updated(noted, as_generator(rng))
 
     def mean(self) -> Floats:  # (d,)
-        """The posterior mean, which makes the predictions."""
+        """The parameter that predictions are made with: the posterior mean."""
         return self.memory.mean()
 
     def log_evidence(self) -> float:
         """Estimates the log of the prior average of ``exp(-eta |y - X theta|^2 / (2 noise^2))``.
 
-        The posterior must be sampled by sequential Monte Carlo ("gaussian" and "langevin" are not).
         Radius and noise must be given, because a prior fitted to the rewards has no evidence.
         """
         return self.log_evidence_of(self.memory)
@@ -91,13 +81,11 @@ class Forecaster:
         """The estimate of `log_evidence` for a state."""
         if foresight.cloud is None:
             return 0.0
-        estimate = getattr(foresight.cloud, "log_evidence", None)
-        if estimate is None:
-            raise ValueError(
-                f"posterior must estimate its evidence, as 'subset' and 'relaxed' do, got "
-                f"{self.model!r}"
-            )
-        return float(estimate())
+        if estimate := getattr(foresight.cloud, "log_evidence", None):
+            return float(estimate())
+        raise ValueError(
+            f"posterior must estimate its evidence, as 'subset' and 'relaxed' do, got {self.model}"
+        )
 
     def updated(self, foresight: Foresight, rng: np.random.Generator) -> Foresight:
         """The state with a posterior that includes all rewards."""

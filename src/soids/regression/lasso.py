@@ -5,9 +5,8 @@
 With ``w_j = n * alpha`` this is n times the objective of scikit-learn and glmnet: half the squared
 errors over n, plus alpha times the l1 norm, without an intercept.
 
-The solver needs only the rows of the gram that belong to active features. Coordinate descent finds
-which of them are zero. It is slow where features are nearly dependent, so linear equations, which
-hold at the minimum if the signs are right, give the other coefficients.
+The solver needs only the rows of the gram of active features. Coordinate descent, which is slow
+where features are nearly dependent, finds the zeros and signs; linear equations give the rest.
 """
 
 import math
@@ -29,11 +28,10 @@ ENTRANTS = 10  # features that may become active at a time, or as many as are ac
 
 
 class Products(Protocol):
-    """A gram whose rows can be asked for."""
+    """A gram that computes rows on demand."""
 
     @property
     def diagonal(self) -> Floats: ...  # (d,)
-
     def rows(self, features: Ints) -> Floats: ...  # (n, d)
 
 
@@ -63,8 +61,7 @@ def lasso(gram: Products, moment: Floats, weights: Floats, start: Floats | None 
     slope = moment
     while True:
         if active.size:
-            rows = gram.rows(active)
-            values = theta[active]
+            rows, values = gram.rows(active), theta[active]
             square = np.ascontiguousarray(rows[:, active])
             minimise(square, moment[active], weights[active], values, allowed)
             theta[active] = values
@@ -81,7 +78,7 @@ def lasso(gram: Products, moment: Floats, weights: Floats, start: Floats | None 
         active = np.union1d(active, waiting)
 
 
-def hao_lasso(evidence: Evidence, noise: float, size: float = 1.0) -> Floats:  # (d,)
+def hao_lasso(evidence: Evidence, noise: float, size: float) -> Floats:  # (d,)
     """The lasso of Hao, Lattimore & Wang (2020), for entries of actions up to ``size``.
 
     It minimises ``|y - X theta|^2 / n + 4 sigma size sqrt(log d / n) |theta|_1``.
@@ -92,29 +89,24 @@ def hao_lasso(evidence: Evidence, noise: float, size: float = 1.0) -> Floats:  #
     return lasso(evidence.played, evidence.moment, np.full(dimension, weight))
 
 
-def minimise(
-    gram: Floats, moment: Floats, weights: Floats, theta: Floats, tolerance: float
-) -> None:
-    """Bring the coefficients of a few features to the minimum, in place."""
+def minimise(gram: Floats, moment: Floats, weights: Floats, theta: Floats, least: float) -> None:
+    """Bring a few coefficients to the minimum, in place, up to slopes of ``least``."""
     for _ in range(ATTEMPTS):
-        if descend(gram, moment, weights, theta, tolerance, SWEEPS) < SWEEPS:
+        if descend(gram, moment, weights, theta, least, SWEEPS) < SWEEPS:
             return
         while solve_for_signs(gram, moment, weights, theta):
             pass
-    warnings.warn(
-        f"the lasso has not converged on {len(theta)} features: rescale the actions, or raise the "
-        "penalty",
-        RuntimeWarning,
-        stacklevel=3,
-    )
+    remedy = "rescale the actions, or raise the penalty"
+    why = f"the lasso has not converged on {len(theta)} features: {remedy}"
+    warnings.warn(why, RuntimeWarning, stacklevel=3)
 
 
 def solve_for_signs(gram: Floats, moment: Floats, weights: Floats, theta: Floats) -> bool:
-    """Move, in place, to the minimum for the present signs of the coefficients.
+    """Move, in place, to the minimum for these signs, and return whether one would change.
 
     Coefficients whose sign would change become zero; if that raises the objective, the step ends
-    where the first of them is zero. Returns whether there were any. Where features are dependent,
-    the ridge makes the step a long one down their null space, so one of them becomes zero.
+    where the first of them is zero. Where features are dependent, the ridge makes the step a long
+    one down their null space, so one of them becomes zero.
     """
     active = np.flatnonzero(theta)
     values, square = theta[active], gram[np.ix_(active, active)]

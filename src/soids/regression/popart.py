@@ -50,10 +50,8 @@ def popart(
     return np.where(np.abs(robust) > threshold, robust, 0.0)
 
 
-def thresholds(
-    variances: Floats, rounds: int, reach: float, noise: float, delta: float
-) -> Floats:  # (d,)
-    """Bounds on the errors of the robust means; infinite for too few rounds."""
+def thresholds(variances: Floats, rounds: int, reach: float, noise: float, delta: float) -> Floats:
+    """Bounds (d,) on the errors of the robust means; infinite for too few rounds."""
     certainty = math.log(2.0 * len(variances) / delta)
     if rounds <= 2.0 * certainty:
         return np.full(len(variances), math.inf)
@@ -62,9 +60,9 @@ def thresholds(
 
 
 def warm_popart(samples: Samples, reach: float, noise: float, delta: float) -> Floats:  # (d,)
-    """PopArt on the second half of the rounds, with a pilot from PopArt on the first half.
+    """PopArt on the second half of the rounds, with a pilot from the first half.
 
-    The errors of the pilot in reward are taken to be at most the noise.
+    The errors of the pilot in reward are assumed to be at most the noise.
     """
     half = len(samples.rewards) // 2
     pilot = popart(samples.part(slice(half)), reach, noise, 0.5 * delta)
@@ -74,8 +72,7 @@ def warm_popart(samples: Samples, reach: float, noise: float, delta: float) -> F
 def catoni(values: Floats, scale: Floats) -> Floats:  # (d,)
     """Catoni's robust mean of each column of the values (n, d).
 
-    It is the root of ``sum psi(scale (value - root))`` by bisection, where psi grows like a
-    logarithm. The sum falls with the root, so it changes sign between the least and largest value.
+    It is the root of ``sum psi(scale (value - root))`` by bisection, as the sum falls with it.
 
     >>> catoni(np.array([[0.0], [0.0], [0.0], [1000.0]]), np.array([1.0])).round(2).tolist()
     [11.52]

@@ -27,10 +27,7 @@ class Ellipsoid(NamedTuple):
         return bool(np.linalg.norm(self.factor.T @ (theta - self.centre)) <= self.radius)
 
     def lengths(self, actions: Floats) -> Floats:  # (K,)
-        """The norms of the actions in the inverse precision.
-
-        The uncertainty of an action's reward is its length times the radius.
-        """
+        """Lengths of the actions, which times the radius are the uncertainty of their rewards."""
         lengths = np.empty(len(actions))
         for first in range(0, len(actions), STRIP):
             solved = self.whitened(actions[first : first + STRIP])
@@ -58,7 +55,7 @@ def ridge(evidence: Evidence, penalty: float) -> tuple[Floats, Floats]:
 def self_normalised_radius(
     factor: Floats, penalty: float, noise: float, norm: float, delta: float
 ) -> float:
-    """The radius at which the ellipsoid always holds the parameter, with probability ``1 - delta``.
+    """The radius with which all ellipsoids hold the parameter, with probability ``1 - delta``.
 
     Theorem 2 of Abbasi-Yadkori, Pal, Szepesvari (2011): the noise is ``noise``-sub-Gaussian, and
     ``norm`` bounds the parameter's l2 norm.

@@ -1,8 +1,4 @@
-"""Mean-field spike and slab with a Laplace slab, as in the R package sparsevb (Ray & Szabo 2022).
-
-Under the approximation the coefficients are independent: Gaussian with the probability of
-inclusion, else zero. Under the prior they are Laplace or zero, with fixed odds.
-"""
+"""Mean-field spike and slab with a Laplace slab, as in R's sparsevb (Ray & Szabo 2022)."""
 
 import math
 from typing import NamedTuple
@@ -29,7 +25,7 @@ class MeanField(NamedTuple):
         return self.inclusion * self.means
 
     def variances(self) -> Floats:  # (d,)
-        """Variances of the coefficients under both cases together."""
+        """The variances of the coefficients, zero or not."""
         second = self.inclusion * (self.means**2 + self.deviations**2)
         return np.asarray(second - self.expected() ** 2)
 
@@ -41,15 +37,7 @@ class SlabPrior(NamedTuple):
     odds: float  # log odds that a coefficient is not zero
 
 
-def mean_field(
-    evidence: Evidence,
-    noise: float,
-    prior: SlabPrior,
-    start: MeanField,
-    *,
-    tolerance: float = TOLERANCE,
-    sweeps: int = SWEEPS,
-) -> MeanField:
+def mean_field(evidence: Evidence, noise: float, prior: SlabPrior, start: MeanField) -> MeanField:
     """The mean-field approximation by coordinate ascent on the evidence lower bound.
 
     Coordinates are updated in the order of their size in ``start``, as Ray & Szabo advise.
@@ -57,7 +45,7 @@ def mean_field(
     order = np.argsort(-np.abs(start.means), kind="stable")
     fit = MeanField(*(np.array(part) for part in start))
     problem = Problem(evidence.gram, evidence.moment, noise**-2, *prior)
-    ascend(problem, order, fit, tolerance, sweeps)
+    ascend(problem, order, fit, TOLERANCE, SWEEPS)
     return fit
 
 

@@ -21,7 +21,11 @@ from soids.posteriors.smc import aimed
 from soids.rates import Progress
 from soids.simulation.feedback import PROMPT, Feedback
 from soids.simulation.play import Chooser, Trace, play, read_decision
+from soids.simulation.provenance import fingerprint
 from soids.simulation.ratios import exploration, most_features, ratio_bounds, regime
+from soids.simulation.store import Outcome
+from soids.simulation.trial import Trial
+from soids.simulation.worker import undisturbed
 
 TIE = 1e-12  # relative difference of posterior mean rewards up to which actions are equally good
 
@@ -37,10 +41,10 @@ class Beliefs(NamedTuple):
     surrogate_gain: Floats
     true_gain: Floats
     exploring: Bools  # whether another action than one of the highest posterior mean was played
-    effective: Floats  # effective size of the cloud
-    surviving: Floats  # of the cloud before it, given the new reward; NaN if it has none
-    distinct: Ints  # different parameters in the cloud
-    supports: Ints  # different sets of features in the cloud
+    effective: Floats  # effective size of the particles
+    surviving: Floats  # of the particles before, given the new reward; NaN if not reweighted
+    distinct: Ints  # different parameters among the particles
+    supports: Ints  # different sets of features among the particles
     features: Floats  # posterior mean of the number of features that matter
     norm: Floats  # posterior mean of the l1 norm of the parameter
     noise: Floats
@@ -48,37 +52,54 @@ class Beliefs(NamedTuple):
     cubed: Floats  # 3-ratio; the 2-ratio is in the trace
     square_bound: Floats  # on the 2-ratio; NaN if no lemma is about this policy
     cubic_bound: Floats  # on the 3-ratio; likewise
-    densest: Ints  # features of the densest action that is best for some parameter of the cloud
+    densest: Ints  # features of the densest action that is best for some particle
     regime: Sequence[str]  # the term of the learning rate that is in force; empty if it has none
     inclusion: Floats  # (T, d)
+
+    def others(self, support: Ints) -> Ints:
+        """The features outside of a support, those with the largest inclusion first."""
+        order = np.argsort(-self.inclusion.mean(axis=0), kind="stable")
+        return order[~np.isin(order, support)]
 
 
 class Diagnosis(NamedTuple):
     """A trial, and what was seen of the policy's beliefs in it."""
 
     bandit: SparseLinearBandit
-    policy: Chooser
-    rule: PosteriorRule | None  # of a policy with a posterior
     feedback: Feedback
     trace: Trace
     surrogate_regret: Floats  # (T,)  expected by the policy, or at most; NaN if it says nothing
     information_gain: Floats  # (T,)  nats, as the policy counts them
-    beliefs: Beliefs | None  # None for a policy without a posterior
-    particles: int  # in the cloud
-    selects: bool  # whether the posterior tells features that matter from others
+    rule: PosteriorRule | None = None  # of a policy with a posterior
+    beliefs: Beliefs | None = None
+    particles: int = 0
+    selects: bool = False  # whether the posterior gives features a probability to matter
 
     @property
     def support(self) -> Ints:
-        """The features that matter in truth."""
+        """The features whose true coefficient is not zero."""
         return np.flatnonzero(self.bandit.theta)
+
+    @property
+    def columns(self) -> dict[str, Any]:  # (T,) each, but (T, d) of inclusion
+        """Every series by its name."""
+        own = {name: getattr(self, name) for name in ("surrogate_regret", "information_gain")}
+        return self.trace._asdict() | own | (self.beliefs._asdict() if self.beliefs else {})
+
+
+class Agreement(NamedTuple):
+    """Whether a stored trial came out again."""
+
+    reproduced: bool  # to the last bit
+    choices_differ_from: int | None  # first round in which another action was chosen
+    same_code: bool
 
 
 class Watched:
     """A policy that plays as it would, while notes are taken."""
 
     def __init__(self, policy: Chooser, bandit: SparseLinearBandit) -> None:
-        self.policy = policy
-        self.bandit = bandit
+        self.policy, self.bandit = policy, bandit
         self.c_min, self.size = exploration(bandit.actions)
         self.expected: list[tuple[float, float]] = []
         self.seen: list[dict[str, Any]] = []
@@ -114,22 +135,20 @@ class Watched:
         densest = most_features(rewards[alive], decision.menu.actions)
         reach = float(norms[alive].max()) * self.size / noise
         bounds = ratio_bounds(rule, max(1, densest), self.c_min, reach)
-        regret, gain = decision.info.regret, decision.info.gain
-        surrogate, true = half_variance(rewards, weights), self._true_gain(rewards, weights)
-        means = weights @ rewards
+        means, true = weights @ rewards, 0.5 * (weights @ (rewards - self.bandit.means) ** 2)
         return {
-            "surrogate_gain": mixture.mean(surrogate) / noise**2,
+            "surrogate_gain": mixture.mean(half_variance(rewards, weights)) / noise**2,
             "true_gain": mixture.mean(true) / noise**2,
             "exploring": means[decision.index] < means.max() - TIE * np.abs(means).max(),
             "effective": particles.effective_size(),
             "surviving": surviving(old.belief, belief),
-            "distinct": different(thetas),
-            "supports": different(particles.included),
+            "distinct": len({theta.tobytes() for theta in thetas}),
+            "supports": len({row.tobytes() for row in particles.included}),
             "features": float(inclusion.sum()),
             "norm": float(weights @ norms),
             "noise": noise,
             "error": float(np.abs(weights @ thetas - self.bandit.theta).sum()),
-            "cubed": information_ratio(regret / noise, gain, 3.0),
+            "cubed": information_ratio(decision.info.regret / noise, decision.info.gain, 3.0),
             "square_bound": bounds[0],
             "cubic_bound": bounds[1],
             "densest": densest,
@@ -137,21 +156,11 @@ class Watched:
             "regime": regime(rule.rate, progress),
         }
 
-    def _true_gain(self, rewards: Floats, weights: Floats) -> Floats:  # (K,)
-        """Half the mean square of what rewards (M, K) differ from the true means."""
-        gain: Floats = 0.5 * (weights @ (rewards - self.bandit.means) ** 2)
-        return gain
-
 
 def diagnose(
-    bandit: Bandit,
-    policy: Chooser,
-    horizon: int,
-    seed: int,
-    on_round: Callable[[int, float], None] | None = None,
-    *,
-    feedback: Feedback = PROMPT,
-) -> Diagnosis:
+    bandit: Bandit, policy: Chooser, horizon: int, seed: int,
+    on_round: Callable[[int, float], None] | None = None, *, feedback: Feedback = PROMPT,
+) -> Diagnosis:  # fmt: skip
     """Play a trial as ``play`` does, to the last bit, and watch the policy's beliefs.
 
     >>> from soids import SOIDS, paper_instance
@@ -167,27 +176,40 @@ def diagnose(
     watched = Watched(policy, bandit)
     trace = play(bandit, watched, horizon, seed, on_round, feedback=feedback)
     regret, gain = np.array(watched.expected).T
-    rule = policy.rule if isinstance(policy, Policy) else None
-    if not isinstance(rule, PosteriorRule):
-        return Diagnosis(bandit, policy, None, feedback, trace, regret, gain, None, 0, False)
-    columns: dict[str, Any] = {
-        name: np.array([noted[name] for noted in watched.seen]) for name in Beliefs._fields
-    }
-    return Diagnosis(
-        bandit, policy, rule, feedback, trace, regret, gain, Beliefs(**columns), rule.particles,
-        getattr(rule.model, "selects_features", True),
-    )  # fmt: skip
+    seen = Diagnosis(bandit, feedback, trace, regret, gain)
+    if not isinstance(policy, Policy) or not isinstance(policy.rule, PosteriorRule):
+        return seen
+    rule, columns = policy.rule, dict[str, Any]()
+    for name in Beliefs._fields:
+        columns[name] = np.array([noted[name] for noted in watched.seen])
+    selects = getattr(rule.model, "selects_features", True)
+    return seen._replace(
+        rule=rule, beliefs=Beliefs(**columns), particles=rule.particles, selects=selects
+    )
 
 
-def different(rows: Floats | Bools) -> int:
-    """How many different rows there are."""
-    return len({row.tobytes() for row in rows})
+def replayed(trial: Trial, on_round: Callable[[int, float], None] | None = None) -> Diagnosis:
+    """Play a trial again as a worker does, and watch the policy's beliefs."""
+    problem = trial.problem
+    with undisturbed():
+        bandit = problem.make(trial.seed)
+        policy = trial.player.make(bandit, problem.horizon)
+        feedback = Feedback(**problem.feedback)
+        return diagnose(bandit, policy, problem.horizon, trial.seed, on_round, feedback=feedback)
+
+
+def agreement(trial: Trial, outcome: Outcome, trace: Trace) -> Agreement:
+    """Compare the stored outcome of a trial with what came out when it was played again."""
+    stored = outcome.trace
+    same = all(np.array_equal(*pair, equal_nan=True) for pair in zip(stored, trace, strict=True))
+    length = min(len(stored.chosen), len(trace.chosen))
+    apart = stored.chosen[:length] != trace.chosen[:length]
+    first = int(apart.argmax()) + 1 if apart.any() else None
+    return Agreement(same, first, outcome.code == fingerprint(trial.player.policy))
 
 
 def surviving(before: Belief | None, after: Belief) -> float:
-    """The effective size that the sampler saw when it turned to the new target, by which it decides
-    whether to resample (under a half) and, as a rule, to go by several steps (under a tenth).
-    """
+    """The effective size at the new target, before the sampler resamples; NaN without weights."""
     if not isinstance(before, ParticleSystem) or not isinstance(after, ParticleSystem):
         return math.nan
     turned = before if before is after else aimed(before, after.target)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import Bools, Floats
+from soids.arrays import Floats
 from soids.posteriors.smc import ABRUPT, ALIVE
 from soids.simulation.diagnosis import Diagnosis
 
@@ -17,9 +17,9 @@ class Findings(NamedTuple):
 
     regret: float
     actions: int  # different ones that were played
-    thin: int | None = None  # rounds in which less than half of the cloud was effective
+    thin: int | None = None  # rounds in which less than half of the particles were effective
     resampled: int | None = None  # rounds
-    tempered: int | None = None  # rounds in which less than a tenth of the cloud was left
+    tempered: int | None = None  # rounds in which less than a tenth of the particles were left
     found: int | None = None  # first round in which all features that matter are included
     lost: int | None = None  # later rounds in which one is not
     intruders: int | None = None  # features wrongly included in the end
@@ -37,13 +37,12 @@ def find(seen: Diagnosis) -> Findings:
         return Findings(regret, actions)
     share = beliefs.surviving / seen.particles
     weighted = not np.isnan(share).all()  # else nothing is ever reweighted
-    held: Bools = np.all(beliefs.inclusion[:, seen.support] > SURE, axis=1)
+    held = np.all(beliefs.inclusion[:, seen.support] > SURE, axis=1)
     found = int(held.argmax()) if seen.selects and held.any() else None
     wrong = np.delete(beliefs.inclusion[-1], seen.support) > 0.5
     names, counts = np.unique(np.array(beliefs.regime), return_counts=True)
     return Findings(
-        regret,
-        actions,
+        regret, actions,
         thin=int((beliefs.effective < 0.5 * seen.particles).sum()),
         resampled=int((share < ALIVE).sum()) if weighted else None,
         tempered=int((share < ABRUPT).sum()) if weighted else None,
@@ -54,7 +53,7 @@ def find(seen: Diagnosis) -> Findings:
         square_excess=excess(seen.trace.ratio, beliefs.square_bound),
         cubic_excess=excess(beliefs.cubed, beliefs.cubic_bound),
         regimes={str(name): int(count) for name, count in zip(names, counts, strict=True) if name},
-    )
+    )  # fmt: skip
 
 
 def excess(values: Floats, bound: Floats) -> int | None:

@@ -1,14 +1,14 @@
 """The bounds of Theorems 1 and 3 on a trial that was played, and what they assume that it lacks.
 
 Theorem 1 is evaluated on the learning rates, surrogate regrets and surrogate information gains of
-the trial, Theorem 3 on its information ratios. Both are bounds on expected regret: each number here
-is one draw of what a theorem takes the expectation of, with the posterior that the cloud stands
-for. Where an assumption fails, the number is what the formula gives, and nothing is proven.
+the trial, Theorem 3 on its information ratios. Both bound the expected regret: each number here is
+one draw of what a theorem takes the expectation of, with the particles in place of the posterior.
+Where an assumption fails, the number is what the formula gives, and nothing is proven.
 """
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from soids.theory.sparse_optimal_action import has_sparse_optimal_actions
 
 REACH = 1.2564  # largest 2 rate gap at which the lemma on gaps counts the regret twice
 PROGRAMS = 500  # linear programs by which Definition 1 is checked, at most
+GIVEN = ("sparsity", "radius", "noise")
 
 
 class Guarantees(NamedTuple):
@@ -44,11 +45,21 @@ class Guarantees(NamedTuple):
     call: str | None  # what a theorem covers on this problem; None if nothing
     sparse: bool | None  # Definition 1, on which the call depends; None if not known
 
+    def described(self) -> dict[str, Any]:
+        """The same for programs: each bound has its value beside its terms."""
+        kinds = theory.Tally | theory.Bound
+        return {
+            name: one._asdict() | {"value": one.value} if isinstance(one, kinds) else one
+            for name, one in self._asdict().items()
+        }
+
 
 class Terms(NamedTuple):
-    """What the formulas are evaluated on: as the policy was given, but no less than the truth."""
+    """What the formulas are evaluated on: as the policy was given, but no less than is true."""
 
     policy: PosteriorRule
+    beliefs: Beliefs
+    given: dict[str, float | None]  # sparsity, radius and noise, if the policy knows them
     sparsity: int
     radius: float
     unit: float
@@ -71,59 +82,46 @@ class Terms(NamedTuple):
 
 def guarantees(seen: Diagnosis) -> Guarantees | None:
     """The theorems on a trial; None for a policy without a posterior."""
-    policy, beliefs = seen.rule, seen.beliefs
-    if beliefs is None or policy is None:
+    terms, horizon = terms_of(seen), len(seen.trace.chosen)
+    if terms is None:
         return None
-    terms, horizon = terms_of(seen, policy, beliefs), len(seen.trace.chosen)
-    ratios, root_ratios = (float(sums[-1]) for sums in sums_of_ratios(seen, beliefs))
+    ratios, root_ratios = (float(sums[-1]) for sums in sums_of_ratios(seen, terms.beliefs))
     common = list(unmet(seen, terms))
     return Guarantees(
-        terms.unit,
-        terms.widest,
-        horizon * terms.widest,
-        tally(seen, beliefs.surrogate_gain, terms),
-        tally(seen, beliefs.true_gain, terms),
-        bound(seen, terms, horizon, ratios, root_ratios),
-        ratios,
-        root_ratios,
+        terms.unit, terms.widest, horizon * terms.widest,
+        tally(seen, terms.beliefs.surrogate_gain, terms),
+        tally(seen, terms.beliefs.true_gain, terms),
+        bound(seen, terms, horizon, ratios, root_ratios), ratios, root_ratios,
         [*common, *unmet_by_rates(seen.trace.rate, terms)],
         [*common, *unmet_by_theorem3(seen, terms, not common)],
-        call(seen, terms),
-        terms.sparse,
-    )
+        call(seen, terms), terms.sparse,
+    )  # fmt: skip
 
 
-def terms_of(seen: Diagnosis, policy: PosteriorRule, beliefs: Beliefs) -> Terms:
-    """The settings of the policy, and what follows from the actions."""
+def terms_of(seen: Diagnosis) -> Terms | None:
+    """The settings of a policy with a posterior, and what follows from the actions."""
+    policy, beliefs = seen.rule, seen.beliefs
+    if policy is None or beliefs is None:
+        return None
     truth, actions = seen.bandit.truth, seen.bandit.actions
-    sparsity, radius = given(policy, "sparsity") or 0, given(policy, "radius") or 0.0
+    given = {name: getattr(policy.model, name, getattr(policy, name)) for name in GIVEN}
+    radius = given["radius"] or 0.0
     radius = max(truth["radius"], radius if math.isfinite(radius) else 0.0)
-    count = max(1, int(truth["sparsity"]), int(sparsity))
+    sparsity = max(1, int(truth["sparsity"]), int(given["sparsity"] or 0))
     c_min, size = exploration(actions)
     most = policy.action_bound or max(1.0, size)
     return Terms(
-        policy,
-        count,
-        float(radius),
-        float(beliefs.noise[-1]),
-        float(radius * np.ptp(actions, axis=0).max()),
-        c_min * (size / most) ** 2,
-        most,
-        has_sparse_optimal_actions(actions, count, programs=PROGRAMS).holds,
-    )
-
-
-def given(policy: PosteriorRule, name: str) -> float | None:
-    """What the posterior was given, if anything."""
-    value: float | None = getattr(policy.model, name, getattr(policy, name))
-    return value
+        policy, beliefs, given, sparsity, float(radius), float(beliefs.noise[-1]),
+        float(radius * np.ptp(actions, axis=0).max()), c_min * (size / most) ** 2, most,
+        has_sparse_optimal_actions(actions, sparsity, programs=PROGRAMS).holds,
+    )  # fmt: skip
 
 
 def sums_of_ratios(seen: Diagnosis, beliefs: Beliefs) -> tuple[Floats, Floats]:  # (T,) each
     """The sums that Theorem 3 is about, by the paper's information gain, before each round."""
     regret, gain = seen.surrogate_regret / beliefs.noise, beliefs.surrogate_gain
-    taught = gain > 0.0  # without a gain there is no regret but for rounding
-    square = np.where(taught, regret**2 / np.where(taught, gain, 1.0), 0.0)
+    informed = gain > 0.0  # without a gain there is no regret but for rounding
+    square = np.where(informed, regret**2 / np.where(informed, gain, 1.0), 0.0)
     roots = np.sqrt(square * regret)
     return np.cumsum(square) - square, np.cumsum(roots) - roots
 
@@ -173,20 +171,18 @@ def bound(
 
 def so_far(seen: Diagnosis) -> dict[str, Floats]:  # (T,) each
     """The bounds of Theorems 1 and 3 as if each round had been the last, where they exist."""
-    policy, beliefs, rates = seen.rule, seen.beliefs, seen.trace.rate
-    if beliefs is None or policy is None or not rates.all():
+    terms, rates = terms_of(seen), seen.trace.rate
+    if terms is None or not rates.all():
         return {}
-    terms, rounds = terms_of(seen, policy, beliefs), range(1, len(rates) + 1)
+    rounds = range(1, len(rates) + 1)
     factor = 2.0 if terms.gap is None else theory.gap_factor(rates, terms.gap)
     regret = factor * seen.surrogate_regret / terms.unit
-    gain = 3.0 / 32.0 * beliefs.surrogate_gain / rates
+    gain = 3.0 / 32.0 * terms.beliefs.surrogate_gain / rates
     costs = np.array([cost(terms, horizon) for horizon in rounds])
     additive = 2.0 if terms.adapts else 0.0
     found = {"Theorem 1": terms.unit * (costs / rates + (regret - gain).cumsum() + additive)}
-    bounds = [
-        bound(seen, terms, *each)
-        for each in zip(rounds, *sums_of_ratios(seen, beliefs), strict=True)
-    ]
+    sums = zip(rounds, *sums_of_ratios(seen, terms.beliefs), strict=True)
+    bounds = [bound(seen, terms, *each) for each in sums]
     if bounds[0] is not None:
         found["Theorem 3"] = np.array([one.value for one in bounds if one is not None])
     return found
@@ -203,11 +199,10 @@ def unmet(seen: Diagnosis, terms: Terms) -> Iterator[str]:
         yield f"eta must be {ETA}, it is {policy.eta:g}"
     if not isinstance(policy.model, Subset):
         yield f"the posterior must have the prior 'subset', it is {policy.posterior!r}"
-    known = {name: given(policy, name) for name in ("sparsity", "radius", "noise")}
-    learned = [name for name, most in known.items() if most is None]
+    learned = [name for name, most in terms.given.items() if most is None]
     if learned:
         yield f"{', '.join(learned)} must be given to the policy"
-    for name, most in known.items():
+    for name, most in terms.given.items():
         if most is not None and truth[name] > most * (1.0 + ROUNDING):
             yield f"the {name} given must be at least the true {truth[name]:g}, it is {most:g}"
     if "noise" not in learned and terms.unit < largest * (1.0 - ROUNDING):
@@ -222,7 +217,7 @@ def unmet(seen: Diagnosis, terms: Terms) -> Iterator[str]:
     if policy.discount != 1.0:
         yield f"all rewards must count the same, the discount is {policy.discount:g}"
     if policy.budget_ms is not None:
-        yield "the cloud must be that of all rewards, with budget_ms it may lag behind"
+        yield "the particles must be those of all rewards, with budget_ms they may lag behind"
 
 
 def unmet_by_rates(rates: Floats, terms: Terms) -> Iterator[str]:
@@ -240,7 +235,7 @@ def unmet_by_rates(rates: Floats, terms: Terms) -> Iterator[str]:
         yield f"the 2-ratio must have a bound, that of gain={terms.policy.gain!r} has none"
     if callable(rate):
         yield "the learning rates must not depend on rewards, a function's may"
-    elif rate in RATES and given(terms.policy, "sparsity") is None:
+    elif rate in RATES and terms.given["sparsity"] is None:
         yield "the learning rates must not depend on rewards, these follow the sparsity learned"
 
 

@@ -5,11 +5,11 @@ some expected reward for what it teaches. Else the policy is *committed*: to the
 mistake to a worse one.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import Bools
 from soids.simulation.diagnosis import Diagnosis
 
 COSTLIEST = 5  # actions shown
@@ -57,43 +57,33 @@ class Losses(NamedTuple):
 
 def locate(seen: Diagnosis, costliest: int = COSTLIEST) -> Losses:
     """Where the regret of a trial lies."""
-    trace, gaps = seen.trace, seen.bandit.gaps
-    exploring = None if seen.beliefs is None else seen.beliefs.exploring
-    counts = np.bincount(trace.chosen, minlength=len(gaps))
+    chosen, regret, gaps = seen.trace.chosen, seen.trace.regret, seen.bandit.gaps
+    counts = np.bincount(chosen, minlength=len(gaps))
     costs = gaps * counts
     order = [int(k) for k in np.argsort(-costs, kind="stable") if costs[k] > 0.0]
-    parts: tuple[Part | None, Part | None, Part | None] = (None, None, None)
-    if exploring is not None:
-        best = gaps[trace.chosen] == 0.0
-        masks = exploring, ~exploring & ~best, ~exploring & best
-        parts = (part(seen, masks[0]), part(seen, masks[1]), part(seen, masks[2]))
+    actions = [
+        CostlyAction(k, float(gaps[k]), int(counts[k]), float(costs[k])) for k in order[:costliest]
+    ]
+    parts: list[Part | None] = [None, None, None]
+    if seen.beliefs is not None:
+        explores, gain = seen.beliefs.exploring, seen.beliefs.surrogate_gain
+        best = gaps[chosen] == 0.0
+        parts = [
+            Part(int(mask.sum()), float(regret[mask].sum()), float(gain[mask].sum()))
+            for mask in (explores, ~explores & ~best, ~explores & best)
+        ]
     return Losses(
-        float(trace.regret.sum()),
-        [stretch(seen, first, last) for first, last in stretches(len(trace.chosen))],
-        [
-            CostlyAction(k, float(gaps[k]), int(counts[k]), float(costs[k]))
-            for k in order[:costliest]
-        ],
-        max(0, len(order) - costliest),
-        int(counts[gaps == 0.0].sum()),
-        *parts,
-    )
-
-
-def part(seen: Diagnosis, mask: Bools) -> Part:
-    """The rounds of a mask."""
-    assert seen.beliefs is not None
-    gain = float(seen.beliefs.surrogate_gain[mask].sum())
-    return Part(int(mask.sum()), float(seen.trace.regret[mask].sum()), gain)
+        float(regret.sum()), [stretch(seen, *ends) for ends in stretches(len(chosen))], actions,
+        max(0, len(order) - costliest), int(counts[gaps == 0.0].sum()), *parts,
+    )  # fmt: skip
 
 
 def stretch(seen: Diagnosis, first: int, last: int) -> Stretch:
     """The rounds from the first to the last."""
-    rounds = slice(first - 1, last)
-    regret = seen.trace.regret[rounds]
+    regret = seen.trace.regret[first - 1 : last]
     if seen.beliefs is None:
         return Stretch(first, last, float(regret.sum()), None, None)
-    mask = seen.beliefs.exploring[rounds]
+    mask = seen.beliefs.exploring[first - 1 : last]
     return Stretch(first, last, float(regret.sum()), int(mask.sum()), float(regret[mask].sum()))
 
 
@@ -103,8 +93,6 @@ def stretches(horizon: int) -> list[tuple[int, int]]:
     >>> stretches(150)
     [(1, 10), (11, 30), (31, 100), (101, 150)]
     """
-    ends = [10]
-    while ends[-1] < horizon:
-        ends.append(ends[-1] * 3 if str(ends[-1])[0] == "1" else ends[-1] // 3 * 10)
-    ends[-1] = horizon
-    return list(zip([1, *(end + 1 for end in ends[:-1])], ends, strict=True))
+    ends = [first * 10**power for power in range(1, len(str(horizon))) for first in (1, 3)]
+    ends = [0, *(end for end in ends if end < horizon), horizon]
+    return [(before + 1, last) for before, last in pairwise(ends)]

@@ -1,9 +1,9 @@
-"""Information ratios of a cloud, their bounds, and the term of the learning rate that is in force.
+"""Bounds on the information ratios of weighted particles, and the learning rate's term in force.
 
-The bounds are those of Lemma IR_bound, whose proof asks for nothing but a distribution over
-parameters: the cloud is one. So the 3-ratio is bounded with the l1 norm of the cloud's longest
-parameter in place of 1, and with the non-zero features of the densest action that is best for some
-parameter of the cloud in place of s; Definition 1 says that these are no more than s.
+The bounds are those of Lemma IR_bound, whose proof holds for any distribution over parameters, and
+so for the particles. The 3-ratio is bounded with their largest l1 norm in place of 1, and with the
+non-zero features of the densest action that is best for some particle in place of s. Definition 1
+says that these are no more than s.
 """
 
 import math
@@ -39,8 +39,8 @@ def ratio_bounds(
 ) -> tuple[float, float]:
     """The lemma's bounds on the 2- and 3-ratio if no reward exceeds ``reach`` times the noise.
 
-    The 2-ratio has no unit; the 3-ratio has that of the rewards. The lemma says nothing of gains
-    that account for the noise: they may be smaller than it allows.
+    The 2-ratio has no unit; the 3-ratio has that of the rewards. The lemma does not cover gains
+    that account for the noise, as they may be smaller than it allows.
     """
     if not rule.bounded_ratios or GAINS[rule.gain].noisy:
         return math.nan, math.nan

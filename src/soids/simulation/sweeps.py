@@ -1,9 +1,9 @@
-"""Regret against a setting that was swept: series, how fast they grow, and the rates of theory.
+"""Regret against a setting that was swept: series, their growth, and the rates of theory.
 
 Notation
     setting  what was swept: a number in each panel's problem, such as "dimension" or "horizon",
-             or a setting of policies, of which each value has a panel
-    slope    by which power of the setting the mean regret grows
+             or a setting of policies, with a panel for each of its values
+    slope    exponent of the setting with which the mean regret grows
 """
 
 import math
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from soids.arrays import Floats
-from soids.simulation.comparison import Interval, interval, policies_of, regret_interval
-from soids.simulation.panels import Panel, Runs
+from soids.arrays import Floats, Ints
+from soids.simulation.results import Panel, Runs, policies_of
+from soids.simulation.statistics import Interval, interval, regret_interval
 
 UNKNOWN = math.nan, Interval(math.nan, math.nan)  # a slope, and its interval
 
@@ -32,9 +32,7 @@ class Series(NamedTuple):
     slope: float  # NaN for one value, or if some mean is zero, and its interval
     slope_low: float
     slope_high: float
-    level: bool = (
-        False  # the setting does not concern the policy: its regret is the same everywhere
-    )
+    level: bool = False  # whether the policy lacks the setting: its regret is the same everywhere
 
 
 def swept(panels: list[Panel]) -> list[str]:
@@ -43,48 +41,54 @@ def swept(panels: list[Panel]) -> list[str]:
     return [name for name in names if len({repr(p.problem.get(name)) for p in panels}) > 1]
 
 
-def series(panels: list[Panel], setting: str, level: float = 0.95) -> list[Series]:
+def series(panels: list[Panel], setting: str) -> list[Series]:
     """One series for each policy and each choice of the other settings that were swept."""
+    others = [name for name in swept(panels) if name != setting]
     for panel in panels:
         value = panel.problem.get(setting)
         if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-            able = ["round", *(name for name in swept(panels) if name != setting)]
             raise ValueError(
                 f"{setting} must be a positive number in every problem to draw regret against it, "
-                f"got {value!r} in {panel.title!r}: choose another, such as {', '.join(able)}"
+                f"got {value!r} in {panel.title!r}: choose another, such as "
+                f"{', '.join(['round', *others])}"
             )
-    others = [name for name in swept(panels) if name != setting]
     groups: dict[str, list[Panel]] = {}
     for panel in sorted(panels, key=lambda panel: panel.problem[setting]):
         groups.setdefault(repr([panel.problem.get(name) for name in others]), []).append(panel)
-    return [
-        one_series(policy, group, setting, others, level)
-        for group in groups.values()
-        for policy in policies_of(panels)
-        if any(len(panel.runs[policy].seeds) for panel in group if policy in panel.runs)
-    ]
+    found = []
+    for group in groups.values():
+        for policy in policies_of(panels):
+            if played := [panel for panel in group if policy in panel.played]:
+                found.append(one_series(policy, played, setting, others))
+    return found
 
 
-def one_series(
-    policy: str, group: list[Panel], setting: str, others: list[str], level: float
-) -> Series:
+def grouped(panels: list[Panel], setting: str) -> dict[str, list[Series]]:
+    """The series of each choice of the other settings, by a title such as "sparsity = 2"."""
+    groups: dict[str, list[Series]] = {}
+    for line in series(panels, setting):
+        title = ", ".join(f"{name} = {value}" for name, value in line.others.items())
+        groups.setdefault(title, []).append(line)
+    return groups
+
+
+def one_series(policy: str, played: list[Panel], setting: str, others: list[str]) -> Series:
     """One policy on problems that differ in one setting only."""
-    played = [panel for panel in group if policy in panel.runs and len(panel.runs[policy].seeds)]
     runs = [panel.runs[policy] for panel in played]
     values = np.array([float(panel.problem[setting]) for panel in played])
-    ends = np.array([regret_interval(run.final, level) for run in runs])
+    ends = np.array([regret_interval(run.final) for run in runs])
     fixed = {name: played[0].problem[name] for name in others if name in played[0].problem}
     mean = np.array([run.final.mean() for run in runs])
     flat = all(policy in panel.level for panel in played)
-    estimate, around = UNKNOWN if flat else slope(values, runs, level)
+    estimate, around = UNKNOWN if flat else slope(values, runs)
     return Series(policy, fixed, values, mean, ends[:, 0], ends[:, 1], estimate, *around, flat)
 
 
-def slope(values: Floats, runs: list[Runs], level: float = 0.95) -> tuple[float, Interval]:
+def slope(values: Floats, runs: list[Runs]) -> tuple[float, Interval]:
     """The least-squares slope of log mean regret in the log of the values, and its interval.
 
-    On the seeds in common. To first order the slope is a mean over seeds, of what each seed adds
-    to it, so the interval of a mean applies and seeds stay paired between problems.
+    Only the seeds in common are used. To first order the slope is a mean over seeds of one term
+    for each, so the interval of a mean applies, and seeds stay paired between problems.
     """
     seeds = reduce(np.intersect1d, [run.seeds for run in runs])
     if len(np.unique(values)) < 2 or len(seeds) == 0:
@@ -96,32 +100,20 @@ def slope(values: Floats, runs: list[Runs], level: float = 0.95) -> tuple[float,
     logs = np.log(values) - np.log(values).mean()
     leverage = logs / (logs @ logs)
     estimate = float(leverage @ np.log(mean))
-    return estimate, interval(estimate + (regret / mean - 1.0) @ leverage, level)
+    return estimate, interval(estimate + (regret / mean - 1.0) @ leverage)
 
 
-def row_of(run: Runs, seeds: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Where these seeds stand in the runs."""
+def row_of(run: Runs, seeds: Ints) -> Ints:
+    """The rows of the runs that hold these seeds."""
     order = np.argsort(run.seeds)
-    rows: np.ndarray[Any, Any] = order[np.searchsorted(run.seeds, seeds, sorter=order)]
+    rows: Ints = order[np.searchsorted(run.seeds, seeds, sorter=order)]
     return rows
 
 
-# The rates of theory
-
-
-def data_rich(sparsity: float, dimension: float, horizon: float) -> float:
-    """The rate of the paper when data are rich."""
-    return math.sqrt(sparsity * dimension * horizon)
-
-
-def data_poor(sparsity: float, dimension: float, horizon: float) -> float:
-    """The rate of the paper when data are poor, whatever the dimension."""
-    return float((sparsity * horizon) ** (2.0 / 3.0))
-
-
+# Rates of the paper when data are rich and when they are poor, from sparsity, dimension, horizon.
 RATES: dict[str, Callable[[float, float, float], float]] = {
-    "√(s d T)": data_rich,
-    "(s T)^(2/3)": data_poor,
+    "√(s d T)": lambda sparsity, dimension, horizon: math.sqrt(sparsity * dimension * horizon),
+    "(s T)^(2/3)": lambda sparsity, dimension, horizon: (sparsity * horizon) ** (2.0 / 3.0),
 }
 
 
@@ -136,34 +128,30 @@ class Rate(NamedTuple):
 def rates(panels: list[Panel], setting: str, line: Series) -> list[Rate]:
     """The paper's two rates, scaled to touch one series from above.
 
-    Theorem 2's own constants say nothing at horizons that can be simulated (at d = 20 and s = 2
-    they exceed 2 T until T is 248,000), so only the shapes are compared: where the series follows
-    the lower of the two, its regime changes where they cross.
+    Theorem 2's own constants exceed 2 T until T is 248,000 (at d = 20 and s = 2), so only the
+    shapes are compared: where the series follows the lower rate, its regime changes where the two
+    cross.
     """
-    found = []
+    sizes = []
     for value in line.values:
         fixed = {setting: value, **line.others}
-        found.append(next(p.problem for p in panels if fixed.items() <= as_plain(p).items()))
-    drawn = []
-    for name, rate in RATES.items():
-        shape = np.array([rate(sparsity_of(p), p["dimension"], p["horizon"]) for p in found])
-        drawn.append(Rate(name, line.values, float((line.mean / shape).max()) * shape))
-    return drawn
+        sizes.append(sizes_of(next(p.problem for p in panels if p.problem == p.problem | fixed)))
+    shapes = {name: np.array([rate(*size) for size in sizes]) for name, rate in RATES.items()}
+    return [
+        Rate(name, line.values, float((line.mean / shape).max()) * shape)
+        for name, shape in shapes.items()
+    ]
 
 
-def as_plain(panel: Panel) -> dict[str, Any]:
-    """The settings of a problem that can be compared."""
-    return {name: value for name, value in panel.problem.items() if not isinstance(value, list)}
-
-
-def sparsity_of(problem: dict[str, Any]) -> float:
-    """How many features matter, or an error that says that the rates need to know."""
-    missing = [name for name in ("dimension", "horizon") if name not in problem]
-    if "sparsity" not in problem and problem.get("family") == "paper" and not missing:
-        return float(problem["dimension"] // 10)
-    if missing or "sparsity" not in problem:
+def sizes_of(problem: dict[str, Any]) -> tuple[float, float, float]:
+    """Sparsity, dimension and horizon, or an error that says that the rates need them."""
+    known = dict(problem)
+    if known.get("family") == "paper" and "dimension" in known:
+        known.setdefault("sparsity", known["dimension"] // 10)
+    try:
+        return float(known["sparsity"]), known["dimension"], known["horizon"]
+    except KeyError:
         raise ValueError(
             f"bounds need the dimension, sparsity and horizon of a problem, got {problem}: "
             "say them in [bandit], or set bounds = false"
-        )
-    return float(problem["sparsity"])
+        ) from None

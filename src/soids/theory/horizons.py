@@ -67,16 +67,12 @@ def rich_alone_from(dimension: int, sparsity: int, gap: float = WIDEST_GAP) -> i
 def first_below(bound: Callable[[int], float], gap: float) -> int:
     """The first horizon at which a bound is below ``gap`` a round; bound over horizon must fall."""
     as_number(gap, "gap", 0.0, strict=True)
-    high = 1
+    low, high = 0, 1
     while bound(high) >= gap * high:
-        high *= 2
-    low = high // 2
+        low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        if bound(middle) >= gap * middle:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if bound(middle) >= gap * middle else (low, middle)
     return high
 
 

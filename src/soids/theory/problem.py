@@ -5,20 +5,20 @@ from soids.arrays import as_count, as_number
 WIDEST_GAP = 2.0  # rewards lie in [-1, 1]
 
 
-def reward_unit(radius: float, size: float, noise: float) -> float:
+def reward_unit(radius: float, action_bound: float, noise: float) -> float:
     """The unit of rewards in which the theorems apply; bounds are multiplied by it.
 
-    With ``|theta|_1 <= radius``, entries of actions up to ``size`` and noise that is
-    ``noise``-sub-Gaussian, rewards over this unit and actions over ``size`` satisfy the
-    assumptions, and C_min is that of the actions over ``size``.
+    With ``|theta|_1 <= radius``, entries of actions up to ``action_bound`` in size and noise that
+    is ``noise``-sub-Gaussian, rewards over this unit and actions over their bound satisfy the
+    assumptions, and C_min is that of the actions over their bound.
 
-    >>> reward_unit(radius=10.0, size=1.0, noise=1.0)
+    >>> reward_unit(radius=10.0, action_bound=1.0, noise=1.0)
     10.0
     """
     as_number(radius, "radius", 0.0, strict=True)
-    as_number(size, "size", 0.0, strict=True)
+    as_number(action_bound, "action_bound", 0.0, strict=True)
     as_number(noise, "noise", 0.0)
-    return max(radius * size, noise)
+    return max(radius * action_bound, noise)
 
 
 def require(dimension: int, sparsity: int, horizon: int = 1, c_min: float | None = None) -> None:
@@ -34,15 +34,9 @@ def require(dimension: int, sparsity: int, horizon: int = 1, c_min: float | None
 
 
 def covered_call(
-    dimension: int,
-    sparsity: int,
-    radius: float,
-    noise: float,
-    action_bound: float,
-    *,
-    theorem: int = 2,
-    sparse: bool | None = None,
-) -> str:
+    dimension: int, sparsity: int, radius: float, noise: float, action_bound: float, *,
+    theorem: int = 2, sparse: bool | None = None,
+) -> str:  # fmt: skip
     """The call of SOIDS that Theorem 2 or 3 covers, as Python.
 
     If Definition 1 fails (``sparse`` is False), the theorems cover the data-rich rate alone.
@@ -52,25 +46,20 @@ def covered_call(
     >>> covered_call(100, 10, 5.0, 1.0, 2.0, sparse=False)
     'SOIDS(100, sparsity=10, radius=5, noise=10, rate="rich", eta=0.25, action_bound=2)'
     """
-    unit = reward_unit(radius, action_bound, noise)
-    if sparse is not False:
-        level = noise if noise > 0.0 else unit  # policies need a positive noise
+    unit, bound = reward_unit(radius, action_bound, noise), exact(action_bound)
+    if sparse is False:
+        rate = "rich" if theorem == 2 else "theorem3_rich"
         return (
-            f"SOIDS.theorem{theorem}({dimension}, {sparsity}, radius={exact(radius)}, "
-            f"noise={exact(level)}, action_bound={exact(action_bound)})"
+            f"SOIDS({dimension}, sparsity={sparsity}, radius={exact(unit / action_bound)}, "
+            f'noise={exact(unit)}, rate="{rate}", eta=0.25, action_bound={bound})'
         )
-    rate = "rich" if theorem == 2 else "theorem3_rich"
+    level = exact(noise if noise > 0.0 else unit)  # policies need a positive noise
     return (
-        f"SOIDS({dimension}, sparsity={sparsity}, radius={exact(unit / action_bound)}, "
-        f'noise={exact(unit)}, rate="{rate}", eta=0.25, action_bound={exact(action_bound)})'
+        f"SOIDS.theorem{theorem}({dimension}, {sparsity}, radius={exact(radius)}, noise={level}, "
+        f"action_bound={bound})"
     )
 
 
 def exact(number: float) -> str:
-    """A number with all its digits; whole numbers have no decimal point.
-
-    >>> exact(10.0), exact(0.1)
-    ('10', '0.1')
-    """
-    number = float(number)
-    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+    """A number with all its digits; whole numbers have no decimal point."""
+    return repr(float(number)).removesuffix(".0")

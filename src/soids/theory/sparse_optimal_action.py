@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
-from soids.arrays import Bools, Floats, Ints, as_count, as_rows
+from soids.arrays import Floats, Ints, as_count, as_rows
 
 TIE = 1e-9  # advantages up to this, relative to the largest entry of any action, are rounding
 
@@ -30,13 +30,9 @@ class SparseOptimality(NamedTuple):
 
 
 def has_sparse_optimal_actions(
-    actions: Floats,
-    sparsity: int,
-    *,
-    draws: int = 1000,
-    programs: int = 2000,
+    actions: Floats, sparsity: int, *, draws: int = 1000, programs: int = 2000,
     rng: np.random.Generator | None = None,
-) -> SparseOptimality:
+) -> SparseOptimality:  # fmt: skip
     """Whether almost every s-sparse parameter has an optimal action of at most s non-zero entries.
 
     This is Definition 1 of the paper for a prior with a density on a ball around zero for every
@@ -62,12 +58,11 @@ def has_sparse_optimal_actions(
     if not few.any():
         return SparseOptimality(False, np.eye(dimension)[0])
     sparse, dense = rows[few], rows[~few]
-    generator = np.random.default_rng(0) if rng is None else rng
-    thetas = random_parameters(draws, dimension, sparsity, generator)
+    thetas = random_parameters(draws, dimension, sparsity, rng or np.random.default_rng(0))
     wins = (thetas @ dense.T).max(axis=1) > (thetas @ sparse.T).max(axis=1) + TIE
     if wins.any():
         return SparseOptimality(False, thetas[wins.argmax()], draws)
-    return search(sparse, dense, sparsity, draws, programs)
+    return search(sparse, dense, sparsity, programs)._replace(draws=draws)
 
 
 def random_parameters(
@@ -82,35 +77,29 @@ def random_parameters(
     return thetas
 
 
-def search(
-    sparse: Floats, dense: Floats, sparsity: int, draws: int, programs: int
-) -> SparseOptimality:
+def search(sparse: Floats, dense: Floats, sparsity: int, programs: int) -> SparseOptimality:
     """Check every dense action on every support, unless there are too many."""
-    dimension = dense.shape[1]
+    features = np.arange(dense.shape[1])
     if len(dense) > programs:
-        return SparseOptimality(None, None, draws)
-    everything = np.arange(dimension)
+        return SparseOptimality(None)
     # An action in the hull of the sparse ones is in it on every support.
-    outside: Bools = np.array([separation(action, sparse, everything)[1] > TIE for action in dense])
-    candidates = dense[outside]
-    if len(dense) + len(candidates) * math.comb(dimension, sparsity) > programs:
-        return SparseOptimality(None, None, draws)
-    for support in itertools.combinations(range(dimension), sparsity):
-        for action in candidates:
+    outside = [action for action in dense if separation(action, sparse, features)[1] > TIE]
+    if len(dense) + len(outside) * math.comb(len(features), sparsity) > programs:
+        return SparseOptimality(None)
+    for support in itertools.combinations(features, sparsity):
+        for action in outside:
             theta, advantage = separation(action, sparse, np.array(support))
             if advantage > TIE:
-                return SparseOptimality(False, theta, draws)
-    return SparseOptimality(True, None, draws)
+                return SparseOptimality(False, theta)
+    return SparseOptimality(True)
 
 
 def separation(action: Floats, others: Floats, support: Ints) -> tuple[Floats, float]:
     """The largest advantage of an action over all others, and its parameter in [-1, 1]^support."""
-    lead = (action - others)[:, support]
-    size = len(support)
-    constraints = np.hstack([-lead, np.ones((len(lead), 1))])  # the advantage is below each lead
+    lead, size = (action - others)[:, support], len(support)
     solution = linprog(
         np.append(np.zeros(size), -1.0),
-        A_ub=constraints,
+        A_ub=np.hstack([-lead, np.ones((len(lead), 1))]),  # the advantage is below each lead
         b_ub=np.zeros(len(lead)),
         bounds=[(-1.0, 1.0)] * size + [(0.0, None)],
     )

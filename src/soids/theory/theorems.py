@@ -39,14 +39,9 @@ class Tally(NamedTuple):
 
 
 def theorem1(
-    dimension: int,
-    sparsity: int,
-    rates: object,
-    gains: object,
-    regrets: object,
-    *,
+    dimension: int, sparsity: int, rates: object, gains: object, regrets: object, *,
     gap: float | None = None,
-) -> Tally:
+) -> Tally:  # fmt: skip
     """Theorem 1 for learning rates that do not depend on the history.
 
     ``rates`` are ``lambda_0 .. lambda_{T-1}``; ``gains`` and ``regrets`` are the surrogate gains
@@ -64,21 +59,13 @@ def theorem1(
 
 
 def theorem1_adaptive(
-    dimension: int,
-    sparsity: int,
-    rates: object,
-    gains: object,
-    regrets: object,
-    *,
-    rise: float,
-    peak: float,
-    gap: float | None = None,
-) -> Tally:
+    dimension: int, sparsity: int, rates: object, gains: object, regrets: object, *,
+    rise: float, peak: float, gap: float | None = None,
+) -> Tally:  # fmt: skip
     """Theorem 1 for learning rates that depend on the history.
 
     ``rise`` is ``C_{1,T}``, a bound on ``1 / lambda_t - 1 / lambda_{t-1}`` known in advance and at
-    least 1, and ``peak`` is ``C_{2,T}``, a bound on ``1 / lambda_{T-1}``. Larger bounds are valid
-    too. The other arguments are those of `theorem1`.
+    least 1, and ``peak`` is ``C_{2,T}``, a bound on ``1 / lambda_{T-1}``.
     """
     require(dimension, sparsity)
     rate, gain, regret = as_histories(rates, gains, regrets)
@@ -97,7 +84,7 @@ def theorem1_adaptive(
 def adaptive_complexity(
     dimension: int, sparsity: int, horizon: int, rise: float, peak: float
 ) -> float:
-    """The value that replaces ``C_T`` if learning rates depend on the history."""
+    """The complexity that replaces ``C_T`` if learning rates depend on the history."""
     log = 2.0 * math.log(dimension / sparsity) + 3.0 * math.log(horizon)
     log += math.log(4.0) + 3.0 + 2.0 * math.log(rise) + math.log(peak)
     return 2.0 + sparsity * log
@@ -126,13 +113,9 @@ def theorem2(dimension: int, sparsity: int, horizon: int, c_min: float | None = 
 
 
 def theorem3(
-    dimension: int,
-    sparsity: int,
-    horizon: int,
-    ratios: float,
-    root_ratios: float = 0.0,
+    dimension: int, sparsity: int, horizon: int, ratios: float, root_ratios: float = 0.0,
     c_min: float | None = None,
-) -> Bound:
+) -> Bound:  # fmt: skip
     """Theorem 3: the regret of SOIDS with ``rate="theorem3"``, from its information ratios.
 
     ``ratios`` is the sum of the 2-ratios of rounds ``1 .. T-1``, and ``root_ratios`` that of the
@@ -150,10 +133,9 @@ def theorem3_worst(
 ) -> Bound:
     """Theorem 3 with every ratio as large as the lemmas allow."""
     require(dimension, sparsity, horizon, c_min)
-    before = horizon - 1
-    roots = 0.0 if c_min is None else before * math.sqrt(cubic_ratio(sparsity, c_min))
-    ratios = before * square_ratio(dimension)
-    return adaptive_terms(dimension, sparsity, horizon, ratios, roots, c_min)
+    root = 0.0 if c_min is None else math.sqrt(cubic_ratio(sparsity, c_min))
+    sums = (horizon - 1) * square_ratio(dimension), (horizon - 1) * root
+    return adaptive_terms(dimension, sparsity, horizon, *sums, c_min)
 
 
 def t_min(dimension: int, sparsity: int) -> float:
@@ -185,15 +167,9 @@ def terms(dimension: int, sparsity: int, horizon: int, c_min: float | None) -> B
 
 
 def adaptive_terms(
-    dimension: int,
-    sparsity: int,
-    horizon: int,
-    ratios: float,
-    root_ratios: float,
-    c_min: float | None,
+    d: int, s: int, horizon: int, ratios: float, root_ratios: float, c_min: float | None
 ) -> Bound:
-    """Theorem 3 for given sums of ratios."""
-    d, s = dimension, sparsity
+    """Theorem 3 for given sums of ratios, unchecked but for the sparsity."""
     if 2 * s > d:
         raise ValueError(f"sparsity must be at most half the dimension {d} for Theorem 3, got {s}")
     factor = 2.0 / s + 80.0 / 3.0 + 5.0 * math.log(math.e * d * horizon / s)
@@ -210,16 +186,14 @@ def tally(
 ) -> Tally:
     """The terms of Theorem 1, unchecked; the factor of the regret is 2 without a ``gap``."""
     factor = 2.0 if gap is None else gap_factor(rates, gap)
-    regret, gain = float((factor * regrets).sum()), float(3.0 / 32.0 * (gains / rates).sum())
-    return Tally(cost / float(rates[-1]), regret, gain)
+    gain = float(3.0 / 32.0 * (gains / rates).sum())
+    return Tally(cost / float(rates[-1]), float((factor * regrets).sum()), gain)
 
 
 def as_histories(rates: object, gains: object, regrets: object) -> tuple[Floats, Floats, Floats]:
     """Three checked sequences of one length, as Theorem 1 requires."""
-    rate, gain, regret = (
-        as_floats(values, name)
-        for values, name in ((rates, "rates"), (gains, "gains"), (regrets, "regrets"))
-    )
+    given = {"rates": rates, "gains": gains, "regrets": regrets}
+    rate, gain, regret = (as_floats(values, name) for name, values in given.items())
     if not (rate.shape == gain.shape == regret.shape == (rate.size,) and rate.size > 0):
         raise ValueError(
             "rates, gains and regrets must be sequences of one length, one number a round, got "

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 from scipy.stats import chisquare
 
+from compiled import assert_compiled_equals_plain, plain
 from move_scenes import (
-    assert_compiled_equals_plain,
     inside,
     inverted,
     log_masses,
     numbers,
     particle,
-    plain,
     slopes_of,
     sparse_thetas,
     staged,

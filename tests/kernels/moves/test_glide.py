@@ -10,16 +10,15 @@ from hypothesis.extra.numpy import arrays
 from numba import config
 from scipy.special import expit, logsumexp
 
+from compiled import assert_compiled_equals_plain, plain
 from move_scenes import (
     POWER,
     SLAB,
-    assert_compiled_equals_plain,
     inside,
     inverted,
     log_masses,
     numbers,
     particle,
-    plain,
     scene,
     slopes_of,
     sparse_thetas,

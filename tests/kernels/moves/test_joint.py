@@ -9,10 +9,10 @@ from numba import config
 from scipy.special import softmax
 from scipy.stats import chisquare
 
+from compiled import assert_compiled_equals_plain
 from move_scenes import (
     POWER,
     SLAB,
-    assert_compiled_equals_plain,
     factored,
     joint_law,
     numbers,

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from compiled import plain
 from p_values import assert_plausible, of_zero_means
 from soids.kernels.moves.mirror import mirror
 
@@ -94,10 +95,10 @@ def test_values_on_the_rim_itself_stay_in_the_ball():
 def test_compiled_and_plain_give_the_same_images():
     centre, radius = CASES["beyond the face"]
     draws = cut_gaussian(centre, radius, 200)
-    plain = draws.copy()
-    for values in plain:
-        getattr(mirror, "py_func", mirror)(values, centre, FACTOR, radius)
-    np.testing.assert_allclose(images(draws, centre, radius), plain, rtol=1e-9)
+    interpreted = draws.copy()
+    for values in interpreted:
+        plain(mirror)(values, centre, FACTOR, radius)
+    np.testing.assert_allclose(images(draws, centre, radius), interpreted, rtol=1e-9)
 
 
 def test_values_in_a_hopeless_tail_are_kept():

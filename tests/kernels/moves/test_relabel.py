@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import softmax
 
-from move_scenes import flat
+from compiled import flat, plain
 from soids.kernels.categorical import pick
 from soids.kernels.gram_rows import whole
 from soids.kernels.moves import relabel
@@ -189,14 +189,12 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch):
 def test_a_compiled_sweep_equals_the_plain_one(monkeypatch):
     arguments = sweep_arguments(np.random.default_rng(3))
     compiled = np.hstack(relabel.sweep(*arguments))
-    plain = getattr(relabel.sweep_rows, "py_func", relabel.sweep_rows)
-    monkeypatch.setattr(relabel, "sweep_rows", plain)
+    monkeypatch.setattr(relabel, "sweep_rows", plain(relabel.sweep_rows))
     np.testing.assert_allclose(compiled, np.hstack(relabel.sweep(*arguments)), rtol=1e-11)
 
 
 @pytest.mark.parametrize("u", [0.01, 0.3, 0.999])
 @pytest.mark.parametrize("conditional", CONDITIONALS)
 def test_compiled_equals_plain(conditional, u):
-    plain = getattr(relabel.spike_or_slab, "py_func", relabel.spike_or_slab)
-    ours, theirs = relabel.spike_or_slab(*conditional, u), plain(*conditional, u)
-    assert ours == pytest.approx(theirs, rel=1e-13)
+    theirs = plain(relabel.spike_or_slab)(*conditional, u)
+    assert relabel.spike_or_slab(*conditional, u) == pytest.approx(theirs, rel=1e-13)
