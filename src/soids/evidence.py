@@ -3,6 +3,10 @@
 Notation
     gram    (d, d)  sum of a a'            moment (d,)  sum of reward * a
     total   (d,)    sum of a               energy       sum of reward**2
+    centre  (d,)    mean of a              level        mean of reward
+
+For a model with an intercept, gram, moment and energy are sums of deviations from centre and level:
+that integrates an intercept of any size out exactly (docs/intercept.md).
 
 At most ``sets`` distinct action sets are kept. If there are more, a uniform sample of the rounds
 represents them: the rounds with the smallest random keys, so that order does not matter either. If
@@ -10,6 +14,7 @@ old rounds are discounted, the sets with the smallest counts are dropped instead
 """
 
 import hashlib
+import math
 from bisect import bisect
 from collections import Counter
 from collections.abc import Sequence
@@ -99,6 +104,8 @@ class Evidence(NamedTuple):
     owners: tuple[Menu, ...] = ()  # the action sets of these rounds
     sampled: bool = False  # whether menus and counts are those of these rounds alone
     fading: bool = False  # whether old rounds are discounted
+    level: float = 0.0
+    centred: bool = False  # whether there is an intercept: gram, moment, energy are about the means
 
     @classmethod
     def empty(cls, dimension: int, sets: int = SETS) -> "Evidence":
@@ -109,6 +116,27 @@ class Evidence(NamedTuple):
     def gram(self) -> Floats:  # (d, d)
         """The whole gram, which is large in many dimensions."""
         return self.played.dense()
+
+    @property
+    def centre(self) -> Floats:  # (d,)
+        """The mean of the actions played."""
+        return self.total / self.rounds if self.rounds > 0 else self.total
+
+    @property
+    def degrees(self) -> float:
+        """The degrees of freedom of the rewards: an intercept takes one."""
+        return max(0.0, self.rounds - self.centred)
+
+    def about_means(self) -> "Evidence":
+        """The same rewards for a model with an intercept."""
+        if self.centred or self.rounds == 0:
+            return self._replace(centred=True)
+        return self._replace(
+            played=self.played.about(self.centre, self.rounds),
+            moment=self.moment - self.level * self.total,
+            energy=max(0.0, self.energy - self.rounds * self.level**2),
+            centred=True,
+        )
 
     def add(
         self, menu: Menu | None, action: Floats, reward: float, turn: int | None = None
@@ -153,13 +181,20 @@ class Evidence(NamedTuple):
 
     def note(self, action: Floats, reward: float) -> "Evidence":
         """The evidence after one more reward, without its action set."""
+        total, rounds, surprise = self.total + action, self.rounds + 1, reward - self.level
+        level = self.level + surprise / rounds
+        if self.centred:  # Welford's update: the deviations from the means so far, and their weight
+            weight = math.sqrt(self.rounds / rounds)
+            action, reward = weight * (action - self.centre), weight * surprise
         return Evidence(  # _replace takes several times as long
             self.played.added(action),
             self.moment + reward * action,
-            self.total + action,
+            total,
             self.energy + reward**2,
-            self.rounds + 1,
-            *self[5:],
+            rounds,
+            *self[5:12],
+            level=level,
+            centred=self.centred,
         )
 
     def faded(self, share: float) -> "Evidence":

@@ -106,6 +106,23 @@ class Gram:
             after._compact(soon | there)
         return Gram(diagonal, after._rows.rows[:d], nothing) if after.is_whole else after
 
+    def about(self, mean: Floats, count: float) -> "Gram":
+        """The gram of the deviations from the mean of the actions, whose number is ``count``.
+
+        >>> Gram.of(np.array([[5.0]])).about(np.array([1.5]), 2).dense().tolist()  # of 1 and 2
+        [[0.5]]
+        """
+        if self._is_sum:
+            deviations = self.actions - mean
+            return Gram((deviations**2).sum(axis=0), np.empty((0, len(mean))), deviations)
+        return Gram.of(self.dense() - count * np.outer(mean, mean))
+
+    def times(self, vector: Floats) -> Floats:  # (d,)
+        """The product with a vector (d,)."""
+        if self._is_sum:
+            return self.actions.T @ (self.actions @ vector)
+        return self.dense() @ vector
+
     def towards(self, other: "Gram", share: float) -> "Gram":
         """The convex combination with another gram, whose share is ``share``."""
         if not (self.is_whole and other.is_whole) and other._is_sum:

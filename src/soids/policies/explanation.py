@@ -21,7 +21,7 @@ class Feature(NamedTuple):
 
     column: int
     inclusion: float  # probability that it matters
-    contribution: float  # its share of the expected reward
+    contribution: float  # its share of the expected reward; with an intercept, above the level
 
 
 class Explanation(NamedTuple):
@@ -50,14 +50,15 @@ def explain(
     if len(names) != len(action):
         raise ValueError(f"names must be one for each of {len(action)} features, got {len(names)}")
     particles = appraiser.belief.particles()
-    rewards = appraiser.belief.rewards_on(decision.menu)
+    rewards = appraiser.rewards_on(decision.menu)
     regret, gains = appraiser.appraise(rewards)
     least, cost = float(regret.min()), float(regret[place])
-    expected = float((particles.weights @ rewards)[place])
+    expected = appraiser.level + float((particles.weights @ rewards)[place])
     gain = float(gains[place]) / appraiser.noise**2
     variance = 2.0 * half_variance(rewards[:, [place]], particles.weights)
     deviation = math.sqrt(float(variance[0]))
-    features = contributions(action, particles.mean(), particles.inclusion())
+    deviations = action if appraiser.centre is None else action - appraiser.centre
+    features = contributions(deviations, particles.mean(), particles.inclusion())
     named = ", ".join(
         f"{names[column]} ({part:+.3g}, matters with probability {inclusion:.2f})"
         for column, inclusion, part in features[:MOST_NAMED]

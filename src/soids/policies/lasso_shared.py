@@ -1,7 +1,7 @@
 """One sparse parameter for all arms, a lasso anew in every round: three published policies.
 
 Penalties are the ``alpha`` of scikit-learn, beside half the mean square, as in the authors' code;
-no intercept is fitted. Of several best actions one is drawn. ``t`` counts rewards.
+an intercept is not penalised. Of several best actions one is drawn. ``t`` counts rewards.
 """
 
 import math
@@ -66,6 +66,7 @@ class SALassoBanditRule(LassoRule):
     """
 
     penalty: float = 0.4
+    intercept: bool = True  # whether rewards may have a base level of any size
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = evidence.rounds
@@ -85,6 +86,7 @@ class ThresholdedLassoBanditRule(LassoRule):
     least = 0
 
     penalty: float = 0.02
+    intercept: bool = True  # whether rewards may have a base level of any size
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = max(evidence.rounds, 2)  # a single reward would go unpenalised

@@ -47,6 +47,7 @@ class Rule(Generic[Mind]):
     dimension: int
     sets = SETS  # number of action sets that the evidence remembers
     discount = 1.0  # weight of a round after one more
+    intercept = False  # whether rewards may have a base level of any size
     learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
     needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set
     checks: ClassVar[Mapping[str, Any]] = {}  # of settings, beside the common ones
@@ -279,7 +280,7 @@ class Policy:
         return decision
 
     def _learn(self, past: Past, decision: Decided | Sequence[Decided], reward: object) -> None:
-        past, outcomes = past.settled(decision, reward, self.rule.discount)
+        past, outcomes = past.settled(decision, reward, self.rule.discount, self.rule.intercept)
         mind = self.rule.learn(self.state.mind, past, outcomes)
         self.state = State(mind, past, self.state.has_thought)
 
