@@ -165,7 +165,7 @@ class Evidence(NamedTuple):
         menus, counts = list(self.menus), list(self.counts)
         if known is not None:
             counts[known] += 1
-            return Evidence(*after[:6], tuple(counts), *after[7:])
+            return Evidence(*after[:6], tuple(counts), *after[7:])  # type: ignore[arg-type]
         if len(menus) == self.sets:
             least = counts.index(min(counts))
             del menus[least], counts[least]
@@ -192,10 +192,10 @@ class Evidence(NamedTuple):
             total,
             self.energy + reward**2,
             rounds,
-            *self[5:12],
-            level=level,
-            centred=self.centred,
-        )
+            self.menus, self.counts, self.sets, self.lots, self.owners, self.sampled, self.fading,
+            level,
+            self.centred,
+        )  # fmt: skip
 
     def faded(self, share: float) -> "Evidence":
         """The evidence with all rounds discounted by the factor ``share``."""

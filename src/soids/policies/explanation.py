@@ -35,6 +35,7 @@ class Explanation(NamedTuple):
     regret_of_safest: float  # the least regret of any action
     gain: float  # expected information gain in nats
     features: tuple[Feature, ...]  # by size of contribution
+    level: float = 0.0  # of the expected reward, what belongs to no feature: the mean reward
 
     def __str__(self) -> str:
         return self.sentence
@@ -64,6 +65,7 @@ def explain(
         for column, inclusion, part in features[:MOST_NAMED]
         if abs(part) >= LEAST_NAMED * abs(features[0].contribution)
     )
+    level = "" if appraiser.centre is None else f"the mean reward ({appraiser.level:.3g}) and "
     costs = "exploiting: no action has less expected regret"
     if cost > least:
         costs = f"exploring: {cost - least:.3g} more regret than the safest action"
@@ -71,14 +73,15 @@ def explain(
         f"Action {decision.index}, chosen with probability {decision.probability:.2f}, has an "
         f"expected reward of {expected:.3g} +- {deviation:.2g} and an information gain of "
         f"{gain:.2g} nats; {costs}; the expected reward comes mostly from "
-        f"{named or 'no feature'}."
+        f"{level}{named or 'no feature'}."
     )
     if decision.info.effective < FEW:
         sentence += (
             f" The belief holds {decision.info.effective:.1f} different particles, which is too "
             "few: give a larger budget_ms."
         )
-    return Explanation(sentence, cost > least, expected, deviation, cost, least, gain, features)
+    known = expected, deviation, cost, least, gain, features, appraiser.level
+    return Explanation(sentence, cost > least, *known)
 
 
 def contributions(action: Floats, theta: Floats, inclusion: Floats) -> tuple[Feature, ...]:
