@@ -57,7 +57,7 @@ def test_a_bound_of_earlier_rounds_rules_out_no_action_that_is_best_now():
     rng = np.random.default_rng(3)
     actions = np.vstack([rng.uniform(-1, 1, (60, 4)), ACTIONS, ACTIONS])
     for alpha in (0.0, 0.3, 5.0):
-        policy = LinUCB(4, alpha=alpha, ridge=0.1)
+        policy = LinUCB(4, alpha=alpha, ridge=0.1, intercept=False)
         for t in range(60):
             ellipsoid = policy.rule.ellipsoid(policy.evidence)
             upper = actions @ ellipsoid.centre + alpha * ellipsoid.lengths(actions)

@@ -72,7 +72,6 @@ class Bounded(NamedTuple):
     """The last action set, and bounds on the lengths of its actions."""
 
     menu: Menu
-    centred: bool  # whether they count the uncertainty of an intercept
     lengths: Floats  # (K,)
 
 
@@ -87,8 +86,8 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
         ellipsoid = self.ellipsoid(past.evidence)
         centred, level = past.evidence.centred, 0.0
         if centred:  # flat prior: what the mean reward leaves unknown of the intercept
-            level = 1.0 / past.evidence.rounds
-        if mind is None or mind.menu is not menu or mind.centred != centred:
+            level = 1.0 / max(1.0, past.evidence.rounds)
+        if mind is None or mind.menu is not menu:
             bounds = ellipsoid.lengths(menu.actions)
             bounds = SLACK * (np.sqrt(bounds**2 + level) if centred else bounds)
         else:
@@ -96,7 +95,7 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
         index, length = most_optimistic(ellipsoid, menu, bounds, level)
         regret, gain = 2.0 * ellipsoid.radius * length, 0.5 * math.log1p(length**2)
         info = Information.of(regret, gain, self.noise)
-        return Plan(TwoPoint(index, index, 0.0, info.ratio), info, Bounded(menu, centred, bounds))
+        return Plan(TwoPoint(index, index, 0.0, info.ratio), info, Bounded(menu, bounds))
 
     def chosen(self, mind: Any, plan: Plan, decision: Decision, uniform: float | None) -> Any:
         return plan.notes

@@ -48,6 +48,7 @@ class Rule(Generic[Mind]):
     sets = SETS  # number of action sets that the evidence remembers
     discount = 1.0  # weight of a round after one more
     intercept = False  # whether rewards may have a base level of any size
+    asks_for_intercept: ClassVar[bool] = False  # whether it enters the model only when it shows
     learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
     needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set
     checks: ClassVar[Mapping[str, Any]] = {}  # of settings, beside the common ones
@@ -118,7 +119,10 @@ class Policy:
     def __init__(self, rule: Rule[Any], *, floor: float = 0.0) -> None:
         self.rule = rule
         self.floor = as_floor(floor)
-        self.state = State(rule.start(), Past.empty(rule.dimension, rule.sets))
+        past = Past.empty(rule.dimension, rule.sets)
+        if rule.intercept and not rule.asks_for_intercept:
+            past = past._replace(evidence=past.evidence.about_means())
+        self.state = State(rule.start(), past)
         self._shown: tuple[object, Menu] | None = None  # actions that can never change, their menu
 
     def __repr__(self) -> str:

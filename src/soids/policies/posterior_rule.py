@@ -67,6 +67,7 @@ class PosteriorRule(Rule[Mind]):
     What is None is learned, or left out.
     """
 
+    asks_for_intercept = True
     optimistic: ClassVar[bool] = False
     minimises_ratio: ClassVar[bool] = False  # else it follows one sampled parameter
     proven: ClassVar[tuple[str, ...]] = ()  # the rates for which a theorem covers the policy

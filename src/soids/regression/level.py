@@ -15,6 +15,7 @@ from soids.evidence import Evidence
 ODDS = 20.0  # posterior odds of an intercept, from even ones, at which it enters
 CLEAR = 0.1  # the noise as a share of the rewards' variance, as if the actions explained the rest
 OFTEN = 16  # rewards up to which each is looked at; later ones at eight times in each doubling
+ALONE = 5  # rewards of one action alone after which it enters in any case
 STEPS = 50  # maximum number of steps of the conjugate gradients
 
 
@@ -36,11 +37,19 @@ def level_shows(evidence: Evidence) -> bool:
     >>> level_shows(evidence)
     True
     """
+    if are_alike(evidence):  # it must learn that others earn as much
+        return evidence.rounds >= ALONE
     return log_bayes_factor(evidence) > math.log(ODDS)
 
 
+def are_alike(evidence: Evidence) -> bool:
+    """Whether the same action was played all the time."""
+    squares = float(evidence.centre @ evidence.total)
+    return float(evidence.played.diagonal.sum()) - squares <= 1e-9 * squares
+
+
 def log_bayes_factor(evidence: Evidence) -> float:
-    """The log odds of an intercept against none, from even ones; zero if the actions are all alike.
+    """The log odds of an intercept against none, from even ones; zero if all rewards are equal.
 
     The intercept is estimated by a ridge regression about the means. Given the noise it is normal,
     so under an inverse gamma prior without information it has a t distribution. The prior standard
@@ -49,7 +58,7 @@ def log_bayes_factor(evidence: Evidence) -> float:
     t, mean, level, gram = evidence.rounds, evidence.centre, evidence.level, evidence.played
     moment, energy = evidence.moment - t * level * mean, evidence.energy - t * level**2
     trace = float(gram.diagonal.sum()) - t * float(mean @ mean)
-    if not (energy > 1e-14 * evidence.energy and trace > 1e-9 * t * float(mean @ mean)):
+    if energy <= 1e-14 * evidence.energy:
         return 0.0
     penalty = CLEAR * trace / t
 
