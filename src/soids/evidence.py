@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import STRIP, Bools, Floats, Table, strip
-from soids.gram import Gram
+from soids.gram import ROUNDING, Gram
 from soids.kernels.threads import by_rows
 from soids.kernels.transposed import is_transposed
 
@@ -131,12 +131,11 @@ class Evidence(NamedTuple):
         """The same rewards for a model with an intercept."""
         if self.centred or self.rounds == 0:
             return self._replace(centred=True)
-        return self._replace(
-            played=self.played.about(self.centre, self.rounds),
-            moment=self.moment - self.level * self.total,
-            energy=max(0.0, self.energy - self.rounds * self.level**2),
-            centred=True,
-        )
+        played = self.played.about(self.centre, self.rounds)
+        moment = np.where(played.diagonal > 0.0, self.moment - self.level * self.total, 0.0)
+        energy = self.energy - self.rounds * self.level**2
+        energy = energy if energy > ROUNDING * self.energy else 0.0
+        return self._replace(played=played, moment=moment, energy=energy, centred=True)
 
     def add(
         self, menu: Menu | None, action: Floats, reward: float, turn: int | None = None

@@ -14,6 +14,7 @@ from soids.arrays import Bools, Floats, Ints
 from soids.kernels.gram_rows import Rows, blend_rows, fill_rows, raise_rows, raised, whole
 from soids.kernels.threads import by_rows
 
+ROUNDING = 1e-13  # differences of sums that are smaller, relative to the sums, are zero
 SMALL = 512  # dimension up to which the whole gram is computed at once
 PATIENCE = 2  # rounds for which an unused row is cached: few are used again
 MOST = 1500  # maximum number of cached rows, besides those that will soon complete the gram
@@ -115,7 +116,10 @@ class Gram:
         if self._is_sum:
             deviations = self.actions - mean
             return Gram((deviations**2).sum(axis=0), np.empty((0, len(mean))), deviations)
-        return Gram.of(self.dense() - count * np.outer(mean, mean))
+        about = self.dense() - count * np.outer(mean, mean)
+        sizes = np.sqrt(self.diagonal)
+        about[np.abs(about) <= ROUNDING * np.outer(sizes, sizes)] = 0.0
+        return Gram.of(about)
 
     def times(self, vector: Floats) -> Floats:  # (d,)
         """The product with a vector (d,)."""

@@ -40,7 +40,7 @@ def test_linucbs_ellipsoid_holds_the_parameter_at_all_times(ridge, noise):
 
 
 def test_linucb_plays_the_largest_upper_bound():
-    policy, rng = LinUCB(4, alpha=1.5, ridge=0.5), np.random.default_rng(0)
+    policy, rng = LinUCB(4, alpha=1.5, ridge=0.5, intercept=False), np.random.default_rng(0)
     for _ in range(20):
         decision = policy.choose(ACTIONS, rng)
         evidence = policy.evidence
