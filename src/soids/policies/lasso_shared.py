@@ -32,6 +32,7 @@ class Estimate(NamedTuple):
 class LassoRule(Rule[Estimate]):
     """Act on the latest estimate; a rule adds how to estimate and how to act."""
 
+    asks_for_intercept = True
     least: ClassVar[int] = 5  # an estimate needs more rewards than this, as in the authors' code
 
     dimension: int
