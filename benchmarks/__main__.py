@@ -11,6 +11,7 @@ from benchmarks.langevin import langevin
 from benchmarks.large import large
 from benchmarks.limits.command import limits
 from benchmarks.pending import pending
+from benchmarks.replay import replay
 from benchmarks.samplers.command import samplers
 from benchmarks.speed import speed
 
@@ -23,7 +24,8 @@ def main() -> None:
 
 
 for command in (
-    budget, decisions, designs, growth, harness, langevin, large, limits, pending, samplers, speed,
+    budget, decisions, designs, growth, harness, langevin, large, limits, pending, replay, samplers,
+    speed,
 ):  # fmt: skip
     main.add_command(command)
 

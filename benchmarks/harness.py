@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from soids.arrays import Floats
-from soids.cli.whereabouts import shipped
+from soids.experiments.shipped import shipped
 from soids.simulation import worker
 from soids.simulation.board import Board
 from soids.simulation.experiment import read_experiment

@@ -13,8 +13,7 @@ import click
 from rich.console import Console
 
 from benchmarks.peers import is_installed
-from soids.cli.run import reason
-from soids.files import write_whole
+from soids.files import reason, write_whole
 from soids.output.figures import save
 from soids.simulation.provenance import versions
 

@@ -26,7 +26,7 @@ import click
 
 import pages
 import stored
-from soids.cli.whereabouts import SHIPPED, played_experiment, shipped
+from soids.experiments.shipped import SHIPPED, played_experiment, shipped
 from soids.output import regret_tables
 from soids.output.publish import lacking
 from soids.output.table import as_csv

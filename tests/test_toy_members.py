@@ -2,6 +2,7 @@
 dictionary. Policies have `policies/test_toy_policy.py`.
 """
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,8 +16,12 @@ from soids.bandits import FAMILIES
 from soids.cli import main
 from soids.particles import Particles
 from soids.posteriors import POSTERIORS
-from soids.posteriors.posterior import Posterior
+from soids.posteriors.posterior import Posterior, SparsePosterior
+from soids.posteriors.prior import Prior
+from soids.posteriors.size_laws import IndependentLaw
 from soids.posteriors.subset import InBall
+from soids.posteriors.unknowns import Noise, Span
+from soids.posteriors.value_laws import ValueLaw
 from soids.rates import RATES
 from soids.simulation.experiment import parse_experiment
 from soids.simulation.trial import Trial
@@ -97,6 +102,40 @@ def test_a_prior_over_the_number_of_features_has_one_method(monkeypatch, tmp_pat
         one.refresh(np.random.default_rng(1))
         laws.append(one.law(BANDIT.actions))
     np.testing.assert_array_equal(*laws)
+
+
+class StandardNormal(ValueLaw):
+    """Independent N(0, 1) values, of which the moves know the precision."""
+
+    @property
+    def log_scale(self):
+        return -0.5 * math.log(2.0 * math.pi)
+
+    def log_terms(self, thetas, included, radius):
+        yield -0.5 * (thetas**2).sum(axis=1)
+
+    def draw(self, sizes, radii, dimension, rng):
+        ranks = rng.random((len(sizes), dimension)).argsort(axis=1).argsort(axis=1)
+        included = ranks < sizes[:, None]
+        return included * rng.standard_normal(included.shape), included
+
+
+@dataclass(frozen=True)
+class Standard(SparsePosterior):
+    """Any number of features with standard normal values, and noise of 0.3."""
+
+    def prior(self, evidence):
+        sizes = IndependentLaw(self.dimension, self.dimension, self.sparsity)
+        values, anywhere = StandardNormal(slab_precision=1.0), Span(math.inf, math.inf)
+        return Prior.of(sizes, values, anywhere, Noise(math.inf, 0.09))
+
+
+def test_a_law_of_values_has_two_methods_and_the_numbers_of_the_moves(monkeypatch):
+    """test_prior_laws.py compares the posterior of such a law with its enumeration."""
+    monkeypatch.setitem(POSTERIORS, "standard", Standard)
+    assert learns(SOIDS(3, posterior="standard", particles=30))
+    policies = {"Toy": {"policy": "soids", "posterior": "standard", "particles": 30}}
+    assert len(played({"bandit": {"family": "paper", "dimension": 10}, "policies": policies})) == 2
 
 
 def one_feature(dimension, seed, *, size=2.0):

@@ -1,7 +1,7 @@
 """``decisions``: regret and time of decisions, beside those of other libraries."""
 
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -13,15 +13,14 @@ from benchmarks.decisions.playable import of_dimensions, without_absent
 from benchmarks.decisions.standings import HEADS, cells, decisions_csv, standings
 from soids.bandits.data import GENOTYPES, data_file
 from soids.cli.page import framed
-from soids.cli.run import Asked, carry_out, data_option, options
+from soids.cli.run import carry_out, data_option, load_experiment, options
+from soids.experiments.run import Results, play_missing
 from soids.files import write_whole
 from soids.output.figures import save
 from soids.output.figures.canvas import seeds_in_words
 from soids.output.publish import lacking
-from soids.simulation.experiment import Experiment
-from soids.simulation.results import Panel, count, gather
+from soids.simulation.results import Panel, count
 from soids.simulation.statistics import reference_of
-from soids.simulation.store import Store
 
 EXPERIMENTS = {path.stem: path for path in Path(__file__).parent.glob("*.toml")}
 PAPER = (20, 40, 100)  # dimensions of the paper's instances
@@ -37,16 +36,16 @@ REAL = 1001  # columns of the genotypes
 )  # fmt: skip
 @data_option
 @options
-def decisions(dimensions: tuple[str, ...], asked: Asked) -> None:
+def decisions(dimensions: tuple[str, ...], out: Path | None, **asked: Any) -> None:
     """Compare regret and time with learners of other libraries. Problems are the paper's instances
     and real genotypes. Finished trials are kept; the command plays what is missing.
     """
     wanted = {int(one) for one in dimensions}
-    out = asked.out or Path("results/decisions")
+    out = out or Path("results/decisions")
     if not wanted or wanted & set(PAPER):
-        compare("peers", replace(asked, out=out / "peers"), wanted & set(PAPER))
+        compare("peers", wanted & set(PAPER), out=out / "peers", **asked)
     if REAL in wanted or (not wanted and has_genotypes()):
-        compare("genotypes", replace(asked, out=out / "genotypes"), set())
+        compare("genotypes", set(), out=out / "genotypes", **asked)
 
 
 def has_genotypes() -> bool:
@@ -59,30 +58,27 @@ def has_genotypes() -> bool:
     return True
 
 
-def compare(name: str, asked: Asked, dimensions: set[int]) -> None:
+def compare(name: str, dimensions: set[int], *, quick: bool, full: bool, **asked: Any) -> None:
     """Play the part of an experiment that can be played here, and show the standings."""
-
-    def narrow(whole: Experiment) -> Experiment:
-        part, reasons = without_absent(whole)
-        for reason in reasons:
-            click.echo(f"Without a peer: {reason}.")
-        return of_dimensions(part, dimensions) if dimensions else part
-
-    carry_out(EXPERIMENTS[name], asked, narrow, show)
+    experiment, reasons = without_absent(load_experiment(EXPERIMENTS[name], quick, full))
+    for reason in reasons:
+        click.echo(f"Without a peer: {reason}.")
+    part = of_dimensions(experiment, dimensions) if dimensions else experiment
+    carry_out(lambda watch: play_missing(part, watch=watch, **asked), show)
 
 
-def show(experiment: Experiment, folder: Path, console: Console) -> None:
+def show(results: Results, console: Console) -> None:
     """Print a table for each problem; write the same as numbers and as a figure."""
-    panels = gather(experiment, Store(folder / "trials"))
+    panels, folder = results.panels, results.folder
     if not count(panels):
         return
     for panel in panels:
         if any(len(runs.seeds) for runs in panel.runs.values()):
             console.print(tabulated(panel))
-    console.print(lacking(experiment, panels), end="", markup=False)
+    console.print(lacking(results.experiment, panels), end="", markup=False)
     write_whole(folder / "decisions.csv", decisions_csv(panels).encode())
     try:
-        save(draw_decisions(panels, experiment.title), folder / "decisions")
+        save(draw_decisions(panels, results.experiment.title), folder / "decisions")
     except ImportError as error:
         console.print(f"[yellow]No figure: {escape(str(error))}[/]")
         return

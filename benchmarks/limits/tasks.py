@@ -66,13 +66,14 @@ def tasks(given: Setup, rng: np.random.Generator) -> list[Task]:
     tempting = arms.of(rewards)
     regret, gain = appraise(rewards, weights)
     sums = np.empty((2, len(thetas)))
-    numbers = random_numbers(given.thetas, target, sweep.CLOUD, rng)
+    numbers = random_numbers(given.thetas, target, sweep.PARTICLES, rng)
     arrays = target.arrays(gram, arms.columns, arms.starts)
     powers = np.full(len(thetas), NOISE**-2)
+    swept = thetas, tempting, radii, powers, arrays, numbers, sweep.PARTICLES
     seen, everything = tempting.shape[1], rewards.shape[1]
     found = [
         Task(
-            "sweep", lambda: sweep.sweep(thetas, tempting, radii, powers, arrays, numbers), seen,
+            "sweep", lambda: sweep.sweep(*swept), seen,
             (thetas, tempting, gram.rows, arms.columns, *numbers), (thetas.copy(), tempting.copy()),
             product=arms.columns,
         ),

@@ -1,6 +1,7 @@
 """Decide again and again, with many features and few samples."""
 
 from soids.bandits import SparseLinearBandit, paper_instance
+from soids.experiments.run import Results, reproduce, run
 from soids.policies import POLICIES
 from soids.policies.checkpoint import load, save
 from soids.policies.e2d import E2D
@@ -38,6 +39,7 @@ __all__ = [
     "OracleThompson",
     "PopArt",
     "PopArtElimination",
+    "Results",
     "SALassoBandit",
     "SparseIDS",
     "SparseLinearBandit",
@@ -49,5 +51,7 @@ __all__ = [
     "load",
     "paper_instance",
     "play",
+    "reproduce",
+    "run",
     "save",
 ]

@@ -49,6 +49,12 @@ def write_whole(path: Path, content: bytes) -> None:
         raise
 
 
+def reason(error: OSError) -> str:
+    """An error of the system in one line."""
+    place = f": {error.filename}" if error.filename else ""
+    return f"{error.strerror or error}{place}"
+
+
 def as_json(value: object, indent: int | None = None) -> str:
     """A value as JSON: records become objects, arrays lists, and NaN and infinity null."""
     return json.dumps(as_plain(value), indent=indent)

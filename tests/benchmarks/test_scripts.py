@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 from numba import config
 
-from benchmarks import budget, langevin, large, pending
+from benchmarks import budget, langevin, large, pending, replay
 from benchmarks.__main__ import main
 from benchmarks.problems import random_evidence
 from soids import paper_instance
@@ -26,6 +26,17 @@ def test_a_budget_is_compared_with_none(monkeypatch):
     free, bound = (budget.run(bandit, limit, 0) for limit in (None, 0.1))
     assert free.behind == 0.0
     assert bound.effective > 0.0
+
+
+def test_a_replay_is_timed_in_a_process_of_its_own(tmp_path):
+    counts = []
+    for kind in replay.KINDS:
+        path = tmp_path / f"{kind}.jsonl"
+        replay.write_log(path, kind, 20)
+        found = replay.times(path, "linucb", replay.HERE)
+        assert 0.0 < found.laws < found.whole
+        counts.append(found.number)
+    assert counts == [1, 1, 10]
 
 
 def test_a_large_run_says_what_it_found(monkeypatch):

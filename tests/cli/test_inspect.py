@@ -11,7 +11,7 @@ import pytest
 
 from command_line import called
 from soids.cli import main
-from soids.cli.run import prepare
+from soids.experiments.folder import prepare
 from soids.policies import POLICIES
 from soids.simulation.experiment import read_experiment
 from soids.simulation.store import Store, read_outcome
@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
     file = place / "small.toml"
     file.write_text(FILE)
     experiment = read_experiment(file)
-    prepare(place, experiment, str(place))
+    prepare(place, experiment)
     for trial in experiment.trials():
         if not (trial.seed == 1 and trial.player.label == "SOIDS"):
             Store(place / "trials").write(trial, perform(trial, Post(), 0))

@@ -88,9 +88,7 @@ def test_the_module_is_the_command():
 def test_the_full_reproduction_plays_the_langevin_steps_beside_figure_1(monkeypatch, tmp_path):
     played = []
     module = sys.modules["soids.cli.reproduce"]  # the package has a command of this name
-    monkeypatch.setattr(
-        module, "carry_out", lambda path, asked: played.append((path.stem, asked.out))
-    )
+    monkeypatch.setattr(module, "play", lambda name, **asked: played.append((name, asked["out"])))
     for flags in ([], ["--full"], ["--full", "--out", str(tmp_path)]):
         assert told("reproduce", "figure1", *flags).exit_code == 0
     assert played == [

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 from functools import partial
 
 import numpy as np
@@ -115,6 +116,20 @@ def test_a_learning_policy_is_replayed_by_rejection(log):
     assert "unchecked" not in shown.stdout
 
 
+def test_a_policy_of_the_user_is_found_in_the_working_directory(log, tmp_path, monkeypatch):
+    (tmp_path / "always_second.py").write_text(
+        "class Second:\n"
+        "    def __init__(self, dimension): pass\n"
+        "    def choose(self, actions, rng): return 1\n"
+        "    def observe(self, decision, reward): pass\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    path = sys.path.copy()
+    (found,) = answer(log, "--policy", "always_second:Second", "--mode", "rejection")["policies"]
+    assert found["estimate"]["value"] == pytest.approx(1.0, abs=0.05)
+    assert sys.path == path
+
+
 def test_rejection_says_so_where_the_log_cannot_tell_what_was_never_tried(tmp_path):
     path = tmp_path / "made.jsonl"
     rng = np.random.default_rng(0)
@@ -171,7 +186,7 @@ def test_numbers_are_written(log, tmp_path):
         (("--set", "sparsity=1"), "--set is for policies that learn"),
         (("--policy", "best-constant", "--train", "1.5"), "train must lie strictly between"),
         (("--confidence", "95"), "confidence must lie strictly between"),
-        (("--features", "items"), "--features is for logs of obd and dsjson, this one is soids"),
+        (("--features", "items"), "features is for logs of obd and dsjson, this one is soids"),
         (("--mode", "rejection", "--policy", "logged"), "logged learns nothing"),
         (("--policy", "estc", "--set", "exploration=5"), "ESTC cannot learn from choices"),
         (("--format", "obd"), "must have its items beside it"),

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from soids.cli import main
+from soids.experiments import run as experiments
 
 SUPPORT = Path(__file__).parents[1] / "support"
 NUMBERS = ("regret.csv", "summary.csv", "comparison.csv", "curves.csv")
@@ -275,14 +276,13 @@ def test_several_figures_are_files_of_their_own_and_one_report(file, tmp_path):
 
 
 def test_workers_that_are_replaced_are_not_mentioned(tmp_path, monkeypatch):
-    run = sys.modules["soids.cli.run"]  # the package has a command of this name
-    play = run.on_processes
+    play = experiments.on_processes
 
     def growing(trials, post, workers):
         warnings.warn("A worker was restarted while some jobs were given", stacklevel=2)
         yield from play(trials, post, workers)
 
-    monkeypatch.setattr(run, "on_processes", growing)
+    monkeypatch.setattr(experiments, "on_processes", growing)
     (tmp_path / "tiny.toml").write_text(TINY)
     asked = ["run", str(tmp_path / "tiny.toml"), "--out", str(tmp_path / "out"), "--workers", "1"]
     answer = CliRunner().invoke(main, asked)

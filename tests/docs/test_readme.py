@@ -2,7 +2,7 @@
 
 import pages
 import stored
-from soids.cli.whereabouts import shipped
+from soids.experiments.shipped import shipped
 from soids.simulation.experiment import read_experiment
 
 

@@ -12,7 +12,7 @@ STARTS, TILTS = np.array([0, 4, 6, 9]), np.array([1.5, 0.0, 0.9])
 
 
 def drawn_arms(columns, rewards, uniforms):
-    """The arms of three menus, the second of them without tilt, and their pull."""
+    """The arms of three action sets, the second of them without tilt, and their pull."""
     arms, pull = np.full(3, -1), np.full(len(columns), np.nan)
     categorical.draw_arms(rewards, STARTS, TILTS, columns, uniforms, arms, pull)
     return arms, pull
@@ -52,7 +52,7 @@ def test_a_uniform_near_one_picks_nothing_without_mass():
 
 
 @pytest.mark.parametrize("menu", [0, 2])
-def test_arms_follow_the_softmax_of_their_menus_tilted_rewards(menu):
+def test_arms_follow_the_softmax_of_their_sets_tilted_rewards(menu):
     rng = np.random.default_rng(1)
     columns, rewards = rng.standard_normal((2, 9)), rng.standard_normal(9)
     grid = (np.arange(2_000) + 0.5) / 2_000
@@ -62,15 +62,15 @@ def test_arms_follow_the_softmax_of_their_menus_tilted_rewards(menu):
     np.testing.assert_allclose(shares, softmax(TILTS[menu] * rewards[first:last]), atol=1e-3)
 
 
-def test_menus_pull_together_and_one_without_tilt_does_not():
+def test_sets_pull_together_and_one_without_tilt_does_not():
     columns, rewards = np.random.default_rng(2).standard_normal((6, 9)), np.zeros(9)
-    rewards[[2, 5, 7]] = 1e4  # the arm of each menu is certain
+    rewards[[2, 5, 7]] = 1e4  # the arm of each set is certain
     arms, pull = drawn_arms(columns, rewards, np.full(3, 0.5))
     assert arms.tolist() == [2, -1, 7]
     np.testing.assert_allclose(pull, 1.5 * columns[:, 2] + 0.9 * columns[:, 7])
 
 
-def test_extreme_uniforms_draw_the_ends_of_a_menu():
+def test_extreme_uniforms_draw_the_ends_of_a_set():
     columns = np.ones((1, 9))
     assert drawn_arms(columns, np.zeros(9), np.zeros(3))[0].tolist() == [0, -1, 6]
     assert drawn_arms(columns, np.zeros(9), np.full(3, 1.0 - 2.0**-53))[0].tolist() == [3, -1, 8]

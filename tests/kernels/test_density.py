@@ -1,4 +1,4 @@
-"""Fit and optimism of a cloud, against their formulas."""
+"""Fit and optimism of particles, against their formulas."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def fit_arguments(rng, particles=40, dimension=7):
 
 
 def optimism_arguments(rng, particles=40):
-    """Rewards of three menus, the second of them without tilt."""
+    """Rewards of three action sets, the second of them without tilt."""
     return rng.standard_normal((particles, 9)), np.array([0, 4, 6, 9]), np.array([1.5, 0.0, 0.9])
 
 
@@ -48,7 +48,7 @@ def test_optimism_is_the_tilted_maximum_and_the_log_sum_exp():
     np.testing.assert_allclose(soft, bound, rtol=1e-13)
 
 
-def test_without_menus_there_is_no_optimism():
+def test_without_action_sets_there_is_no_optimism():
     best, soft = density.optimism(np.empty((3, 0)), np.array([0]), np.empty(0))
     np.testing.assert_array_equal([best, soft], np.zeros((2, 3)))
 

@@ -68,7 +68,7 @@ def test_compiled_equals_plain(actions, power):
 
 
 @given(st.lists(points, min_size=1, max_size=4))
-def test_a_frontier_is_what_no_other_action_of_the_menu_beats(menus):
+def test_a_frontier_is_what_no_other_action_of_the_set_beats(menus):
     regret, gain = arrays([action for menu in menus for action in menu])
     starts = np.cumsum([0, *map(len, menus)])
     kept, begins = hull.frontiers(regret, gain, starts)

@@ -31,7 +31,7 @@ def test_regret_and_gain_are_those_of_the_formulas(count, offset):
     np.testing.assert_allclose(gain, half_variance(rewards, weights), rtol=1e-12, atol=1e-15)
 
 
-def test_menus_are_appraised_each_by_itself():
+def test_sets_are_appraised_each_by_itself():
     rewards, weights = drawn(sum(COUNTS))
     starts = np.cumsum([0, *COUNTS])
     regret, gain = regret_gain.regrets_and_gains(rewards, starts, weights)

@@ -49,12 +49,7 @@ def test_compiled_equals_plain(monkeypatch):
     np.testing.assert_allclose(rewards.all_rewards(thetas, columns), compiled, rtol=1e-13)
 
 
-def test_rows_are_taken_as_often_as_asked():
-    every, kept = np.random.default_rng(1).standard_normal((5, 1300)), np.array([4, 0, 0, 2])
-    np.testing.assert_array_equal(rewards.taken(every, kept), every[kept])
-
-
-def test_every_menu_has_a_best_reward_under_every_parameter():
+def test_every_set_has_a_best_reward_under_every_parameter():
     every, starts = np.random.default_rng(2).standard_normal((5, 1300)), np.array([0, 1, 700, 1300])
     expected = np.column_stack([part.max(axis=1) for part in np.split(every, [1, 700], axis=1)])
     np.testing.assert_array_equal(rewards.best_rewards(every, starts), expected)

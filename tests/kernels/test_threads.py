@@ -1,4 +1,4 @@
-"""Threads that share the rows of a cloud, and doing without them."""
+"""Threads that share the rows of particles, and doing without them."""
 
 import numba
 import pytest

@@ -21,6 +21,7 @@ from soids.logs import (
 )
 from soids.logs import joining as joining_module
 from soids.logs.joining import Joiner, Seen
+from soids.logs.records import RepeatedIdError
 from some_logs import write_lines
 
 HEADER = {"format": "soids log", "version": 1, "sets": {"home": [[1.0, 0.0], [0.0, 1.0]]}}
@@ -189,7 +190,7 @@ FILES = {
     "empty reward": (
         json.dumps(HEADER) + '\n{"id": "a", "count": 2, "chosen": 0, "propensity": 1}\n'
         '{"reward_of": "a"}\n',
-        "line 3: reward must be a number",
+        "line 3: reward must be there",
     ),
 }
 
@@ -258,12 +259,14 @@ def test_ids_are_found_again_across_batches(monkeypatch):
     monkeypatch.setattr(joining_module, "BATCH", 64)
     seen = Seen()
     for line in range(1000):
-        assert seen.add(f"id {line}", line) is None
+        seen.add(f"id {line}", line)
     assert seen.knows("id 3")
     assert not seen.knows("id 1000")
-    assert len(seen.blocks) < 8
-    found = [seen.add("id 17", 1000), seen.settle()]
-    assert (17, 1000) in found
+    assert len(seen.hashes) == 1 + 15 * 64
+    seen.add("id 17", 1000)
+    with pytest.raises(RepeatedIdError, match="it was given at 17 already") as error:
+        seen.settle()
+    assert error.value.line == 1000
 
 
 def test_an_id_given_twice_is_found_at_the_latest_at_the_end():

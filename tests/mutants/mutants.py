@@ -1,17 +1,17 @@
 """Plant bugs in the code on purpose, one at a time: do the tests notice?
 
 Each bug is planted in a copy of the project, and the tests of its kind run until one fails, those
-of the nearest modules first. This measures the tests: they must catch nine of ten bugs. Before the
-first bug of a kind, its tests run on the right code: they must pass, and they compile the kernels,
-so that a bug needs to compile only the modules that import the broken one.
+of the nearest modules first. This measures the tests: they must catch nine of ten bugs. The tests
+of kernels run as plain Python, so that a broken kernel need not be compiled first. Before the first
+bug all tests run on the right code: they must pass, and they compile the kernels for all copies.
 
     python tests/mutants/mutants.py               all bugs; a stopped run goes on where it was
     python tests/mutants/mutants.py glide ball    the bugs whose titles hold all of these words
     python tests/mutants/mutants.py --check       only whether every bug has its place in the code
     python tests/mutants/mutants.py --csv         also print the results as CSV
 
-Progress is printed to the standard error. The copy and the results are in results/mutants, until
-the code or the tests change.
+Progress is printed to the standard error. The copies and the results are in results/mutants, until
+the code or the tests change. docs/mutants.md shows the results (`docs/record.py script mutants`).
 """
 
 import csv
@@ -20,9 +20,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,8 +31,10 @@ from planted import BUGS, Bug
 
 ROOT = Path(__file__).parents[2]
 HERE = ROOT / "results" / "mutants"
-COPY, COMPILED, RESULTS = HERE / "copy", HERE / "compiled", HERE / "mutants.csv"
+COPY, PASSED, RESULTS = HERE / "copy", HERE / "passed", HERE / "mutants.csv"
 COPIED = ("src", "tests", "benchmarks", "docs", "README.md", "pyproject.toml")
+KERNELS = Path("tests", "kernels")
+TOGETHER = 2  # bugs at a time
 LIMIT = 900.0  # seconds after which a test counts as caught in an endless loop
 
 JUDGES = {
@@ -69,7 +71,7 @@ class Result(NamedTuple):
     bug: str
     module: str
     verdict: str  # caught, SURVIVED, or NOT RUN if pytest itself failed
-    test: str  # the one that failed
+    test: str  # the first one that failed
     seconds: str
 
 
@@ -97,8 +99,9 @@ def places_of(bug: Bug, root: Path) -> list[tuple[Path, int]]:
 
 
 def judges(kind: str) -> list[Path]:
-    """The tests of a kind in the copy."""
-    return [test for name in JUDGES[kind] for test in tests_at(COPY / "tests" / name)]
+    """The tests of a kind, as paths in the tree."""
+    found = [test for name in JUDGES[kind] for test in tests_at(ROOT / "tests" / name)]
+    return [test.relative_to(ROOT) for test in found]
 
 
 def tests_at(path: Path) -> list[Path]:
@@ -106,7 +109,7 @@ def tests_at(path: Path) -> list[Path]:
     return [path] if path.is_file() else sorted(path.rglob("test_*.py"))
 
 
-# The copy
+# The copies
 
 
 def prepare() -> None:
@@ -129,75 +132,90 @@ def prepare() -> None:
     code.write_text(digest.hexdigest())
 
 
-@contextmanager
-def planted(bug: Bug, module: Path) -> Iterator[None]:
-    """The copy with a bug in it; the file is as new afterwards, so compiled code stays valid."""
-    right, times = module.read_bytes(), module.stat()
-    module.write_bytes(right.replace(bug.right.encode(), bug.wrong.encode()))
-    try:
-        yield
-    finally:
-        module.write_bytes(right)
-        os.utime(module, ns=(times.st_atime_ns, times.st_mtime_ns))
+def plant(bug: Bug, module: Path, stale: set[str], tree: Path) -> None:
+    """Make a tree of links to the files of the copy, with a bug in one module.
+
+    Compiled code of the stale modules, which import that one, is left out; all other stays valid.
+    """
+
+    def ignored(folder: str, names: list[str]) -> list[str]:
+        is_compiled = Path(folder).name == "__pycache__"
+        return [name for name in names if is_compiled and name.partition(".")[0] in stale]
+
+    shutil.copytree(COPY, tree, copy_function=os.link, ignore=ignored, dirs_exist_ok=True)
+    broken = tree / module
+    text = broken.read_text().replace(bug.right, bug.wrong)
+    broken.unlink()  # else the copy would be written to, which shares the file
+    broken.write_text(text)
 
 
-def pytest(tests: list[Path], compiled: Path) -> subprocess.CompletedProcess[str]:
-    """Run tests in the copy until one fails."""
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *map(str, tests)],
-        cwd=COPY,
-        env={
-            "NUMBA_NUM_THREADS": "2",
-            **os.environ,
-            "PYTHONPATH": str(COPY / "src"),
-            "NUMBA_CACHE_DIR": str(compiled),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT,
-    )
+def pytest(tests: list[Path], tree: Path, *options: str, plain: bool = False) -> tuple[int, str]:
+    """Run tests in a tree until one fails; returns the exit code of pytest, and what it says."""
+    environment = {"NUMBA_NUM_THREADS": "2", **os.environ, "PYTHONPATH": str(tree / "src")}
+    environment |= {"NUMBA_DISABLE_JIT": "1"} if plain else {}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *options]
+    answer = subprocess.run(
+        [*command, *map(str, tests)], cwd=tree, env=environment, capture_output=True, text=True,
+        check=False, timeout=None if options else LIMIT,
+    )  # fmt: skip
+    return answer.returncode, answer.stdout + answer.stderr
 
 
 # Running
 
 
-def rehearse(kind: str) -> None:
-    """Run the tests of a kind without a bug, once: they must pass."""
-    passed = HERE / f"{kind}.passed"
-    if passed.is_file():
+def rehearse(tests: list[Path]) -> None:
+    """Run tests without a bug, unless they did before: they must pass."""
+    passed = set(PASSED.read_text().splitlines()) if PASSED.is_file() else set()
+    missing = [test for test in tests if str(test) not in passed]
+    if not missing:
         return
     began = time.monotonic()
-    result = pytest(judges(kind), COMPILED)
-    if result.returncode != 0:
-        raise SystemExit(f"{kind}: the tests must pass without a bug\n{result.stdout[-3000:]}")
-    passed.touch()
-    report(f"{'passed':9} all tests of {kind} without a bug, {time.monotonic() - began:.0f} s")
+    for plain in (True, False):
+        some = [test for test in missing if test.is_relative_to(KERNELS) or not plain]
+        code, said = (
+            pytest(some, COPY, f"--numprocesses={TOGETHER}", plain=plain) if some else (0, "")
+        )
+        if code != 0:
+            raise SystemExit(f"the tests must pass without a bug\n{said[-3000:]}")
+    PASSED.write_text("\n".join(sorted(passed | set(map(str, tests)))))
+    report(f"{'passed':9} {len(missing)} test files, {time.monotonic() - began:.0f} s")
 
 
 def judge(bug: Bug) -> Result:
-    """Plant a bug and run the tests of its kind, the nearest to its module first."""
+    """Plant a bug and run the tests of its kind, the nearest to its module first.
+
+    Before that, if the bug is in a kernel, the kernels' tests run as plain Python.
+    """
     ((module, _),) = places_of(bug, COPY)
     distances = importers(module, [COPY / "src", COPY / "tests"])
-    tests = sorted(judges(bug.kind), key=lambda test: distances.get(test, len(distances)))
-    stale = [f"{path.stem}.*" for path in distances]
-    own = HERE / "own"
-    shutil.rmtree(own, ignore_errors=True)
-    shutil.copytree(COMPILED, own, ignore=shutil.ignore_patterns(*stale))
-    began = time.monotonic()
-    try:
-        with planted(bug, module):
-            result = pytest(tests, own)
-        lines = result.stdout.splitlines()
-        failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-        verdict = {0: "SURVIVED", 1: "caught"}.get(result.returncode, "NOT RUN")
-        test = failed[0].split(" - ")[0].partition(" ")[2] if failed else ""
-        if verdict == "NOT RUN":
-            report(f"{bug.title}: pytest failed\n{result.stdout[-3000:]}{result.stderr[-3000:]}")
-    except subprocess.TimeoutExpired:
-        verdict, test = "caught", "an endless loop"
-    place = str(module.relative_to(COPY / "src"))
-    return Result(bug.title, place, verdict, test, f"{time.monotonic() - began:.0f}")
+    nearest = sorted(judges(bug.kind), key=lambda test: distances.get(COPY / test, len(distances)))
+    of_kernels = [test for test in nearest if test.is_relative_to(KERNELS)]
+    place, began = module.relative_to(COPY), time.monotonic()
+    verdict, test, is_kernel = "SURVIVED", "", place.is_relative_to("src/soids/kernels")
+    with tempfile.TemporaryDirectory(dir=HERE) as folder:
+        tree = Path(folder)
+        plant(bug, place, {path.stem for path in distances}, tree)
+        try:
+            for tests, plain in ((of_kernels if is_kernel else [], True), (nearest, False)):
+                code, said = pytest(tests, tree, plain=plain) if tests else (0, "")
+                if code != 0:
+                    verdict, test = "caught", first_failure(said)
+                    if code != 1:
+                        verdict = "NOT RUN"
+                        report(f"{bug.title}: pytest failed\n{said[-3000:]}")
+                    break
+        except subprocess.TimeoutExpired:
+            verdict, test = "caught", "an endless loop"
+    seconds = f"{time.monotonic() - began:.0f}"
+    return Result(bug.title, str(place.relative_to("src")), verdict, test, seconds)
+
+
+def first_failure(said: str) -> str:
+    """The test that failed, without its parameters, as the path in tests and the name."""
+    failed = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    name = failed[0].split(" - ")[0].partition(" ")[2] if failed else ""
+    return name.partition("[")[0].removeprefix("tests/")
 
 
 def known_results() -> dict[str, Result]:
@@ -219,6 +237,20 @@ def report(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
+def judge_all(bugs: list[Bug]) -> dict[str, Result]:
+    """The results of all bugs, by title; new ones are kept as soon as they are known."""
+    known = known_results()
+    missing = [bug for bug in bugs if bug.title not in known]
+    rehearse(list(dict.fromkeys(test for bug in missing for test in judges(bug.kind))))
+    with ThreadPoolExecutor(TOGETHER) as workers:
+        for judged in as_completed([workers.submit(judge, bug) for bug in missing]):
+            one = judged.result()
+            known[one.bug] = one
+            keep(one)
+            report(f"{one.verdict:9} {one.bug}, {one.seconds} s  {one.test}")
+    return known
+
+
 def main() -> None:
     """Judge all bugs, or those whose titles hold the words given."""
     flags = {argument for argument in sys.argv[1:] if argument.startswith("--")}
@@ -231,19 +263,14 @@ def main() -> None:
     if "--check" in flags:
         return
     prepare()
-    known = known_results()
-    for bug in wanted:
-        if bug.title not in known:
-            rehearse(bug.kind)
-            known[bug.title] = judge(bug)
-            keep(known[bug.title])
-            one = known[bug.title]
-            report(f"{one.verdict:9} {one.bug}, {one.seconds} s  {one.test}")
+    known = judge_all(wanted)
     found = [known[bug.title] for bug in wanted]
     caught = sum(one.verdict == "caught" for one in found)
     report(f"{caught} of {len(found)} bugs caught")
     if "--csv" in flags:
-        csv.writer(sys.stdout, lineterminator="\n").writerows([Result._fields, *found])
+        seconds = sum(int(one.seconds) for one in found)
+        last = Result("all of them", "", f"{caught} of {len(found)} caught", "", str(seconds))
+        csv.writer(sys.stdout, lineterminator="\n").writerows([Result._fields, *found, last])
     sys.exit(caught < 0.9 * len(found) or any(one.verdict == "NOT RUN" for one in found))
 
 

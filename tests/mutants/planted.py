@@ -78,8 +78,8 @@ BUGS = (
     ),
     Bug(
         "drift uphill",
-        "- slope.drift[j] -",
-        "+ slope.drift[j] -",
+        "- target.drift[j] -",
+        "+ target.drift[j] -",
         kind="baseline",
     ),
     Bug(
@@ -101,19 +101,19 @@ BUGS = (
         kind="harness",
     ),
     Bug(
-        "seeds share their luck",
+        "seeds share their random numbers",
         "trace = play(bandit, policy, problem.horizon, trial.seed, tell, feedback=feedback)",
         "trace = play(bandit, policy, problem.horizon, 0, tell, feedback=feedback)",
         kind="harness",
     ),
     Bug(
-        "told what was not asked for",
+        "not all is given that was asked for",
         "told = {name: truth[name] for name in self.told}",
         "told = {name: truth[name] for name in self.told[:1]}",
         kind="harness",
     ),
     Bug(
-        "what was told left out of a trial's key",
+        "what was given left out of a trial's key",
         'del recipe["seed"]',
         'del recipe["seed"], recipe["policy"]["told"]',
         kind="harness",

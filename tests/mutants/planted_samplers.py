@@ -19,7 +19,7 @@ SAMPLER_BUGS = (
         "pull[j] -= tilts[menu] * columns",
     ),
     Bug(
-        "a spike that moves is not told to the slabs",
+        "slabs do not follow a spike that moves",
         "done.centre[a] -= step * done.shadow[a, j]",
         "done.centre[a] -= 0.0 * done.shadow[a, j]",
     ),
@@ -109,7 +109,7 @@ SAMPLER_BUGS = (
         "return math.ceil(share * len(system.thetas)) if target.rounds <= SETTLED else 0",
     ),
     Bug(
-        "no noise beside what is under way",
+        "no noise beside pending rewards",
         "        if self.definition.noisy:",
         "        if self.definition.noisy and self.directions is None:",
         "contexts",

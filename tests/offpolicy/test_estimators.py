@@ -126,7 +126,7 @@ def test_without_skewness_the_interval_is_students():
 
 
 def clicks(rounds, rng):
-    """Clicks on twenty items, weights from 0.2 to 5, and the truth."""
+    """Clicks on twenty items, weights from 0.2 to 5, and the true value."""
     law = np.linspace(1.0, 5.0, 20)
     law /= law.sum()
     rates, target = np.linspace(0.01, 0.03, 20), law[::-1]
@@ -146,7 +146,8 @@ def test_intervals_have_their_nominal_coverage(estimator):
     """1000 logs of 1000 rounds, some 22 clicks each: the usual interval fails one time in ten.
 
     The error of a coverage is 0.8 % with the 800 intervals that are given, and with another seed
-    93.4 to 93.9 % of them hold the truth, so 0.91 is 3 errors away; the usual ones have 89.5 %.
+    93.4 to 93.9 % of them hold the true value, so 0.91 is 3 errors away; the usual ones have
+    89.5 %.
     """
     rng = np.random.default_rng(0)
     held, given, usual = 0, 0, 0

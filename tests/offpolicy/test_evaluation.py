@@ -73,7 +73,7 @@ def test_a_propensity_of_one_says_that_nothing_else_was_tried(target):
 
 
 def test_a_small_mass_on_untried_actions_prevents_an_interval():
-    """Rewards of 0.01 where the log went, of 1 where it never did: half of the truth is there."""
+    """Half of the true value comes from rewards of 1 on an action that the log never tries."""
     law, target = np.array([0.5, 0.5, 0.0]), np.array([0.495, 0.495, 0.01])
     rng = np.random.default_rng(0)
     log = Listed([

@@ -1,5 +1,6 @@
 """Policies evaluated on logs: ours after learning, ours while learning, and on real logs."""
 
+import functools
 import math
 
 import numpy as np
@@ -9,9 +10,9 @@ import members
 from realdata import DATA, needs_obd
 from soids import POLICIES, LinTS, Uniform
 from soids.information import Spread, greedy
-from soids.logs import OpenBanditLog, rewarded
+from soids.logs import JsonLog, LogWriter, OpenBanditLog, rewarded
 from soids.offpolicy import NAMED, Candidate, evaluate, learned, replay
-from soids.offpolicy.targets import Fixed, instructed
+from soids.offpolicy.targets import Fixed, trained
 from soids.policies.policy import Plan, Policy
 from soids.policies.uniform import UniformRule
 from some_logs import Listed, made_log
@@ -27,7 +28,7 @@ TEACHABLE = [
 
 def taught(name, log):
     """A policy that has learned from all rounds of a log."""
-    return instructed(rewarded(log), lambda d: members.make(name, None, d, noise=0.3))
+    return trained(rewarded(log), lambda d: members.make(name, None, d, noise=0.3))
 
 
 def counted_choices(monkeypatch):
@@ -101,10 +102,11 @@ def test_asking_for_the_law_changes_nothing(name, is_refreshed):
     assert not policy.pending
 
 
-def test_a_policy_is_evaluated_without_a_single_choice(monkeypatch):
-    calls = counted_choices(monkeypatch)
-    log, rng = made_log(300), np.random.default_rng(0)
-    evaluate(log, [learned(name, POLICIES[name], rng) for name in ("soids", "lints", "uniform")])
+@pytest.mark.parametrize("name", TEACHABLE)
+def test_a_policy_is_evaluated_without_a_single_choice(name, monkeypatch):
+    calls, rng = counted_choices(monkeypatch), np.random.default_rng(0)
+    make = functools.partial(members.make, name, None, noise=0.3)
+    evaluate(made_log(150), [learned(name, make, rng)])
     assert calls == []
 
 
@@ -122,10 +124,29 @@ def test_a_law_is_found_once_for_each_action_set(monkeypatch):
     assert all(masses is laws[0] for masses in laws)
 
 
+def test_a_set_that_each_line_repeats_has_one_law(tmp_path, monkeypatch):
+    log, asked, law = made_log(60), [], Policy.law
+    with LogWriter(tmp_path / "log.jsonl") as writer:
+        for entry in log:
+            writer.decide(
+                entry.id, actions=entry.actions, chosen=entry.chosen, propensity=entry.propensity,
+                reward=entry.reward,
+            )  # fmt: skip
+
+    def counted(policy, actions):
+        asked.append(actions)
+        return law(policy, actions)
+
+    monkeypatch.setattr(Policy, "law", counted)
+    ours = learned("lints", LinTS, np.random.default_rng(0))
+    evaluate(JsonLog(tmp_path / "log.jsonl"), [ours])
+    assert len(asked) == 1
+
+
 @pytest.mark.parametrize("name", ["dr_lasso_bandit", "mcp_bandit"])
 def test_a_law_that_changes_with_the_round_is_that_of_the_next(name):
     log = made_log(300)
-    policy = instructed(rewarded(log), POLICIES[name])
+    policy = trained(rewarded(log), POLICIES[name])
     actions = log.entries[0].features
     menu, mind = policy.state.past.find(actions), policy.mind
     if name == "mcp_bandit":
@@ -146,7 +167,7 @@ def test_what_was_only_asked_for_does_not_count_as_played(monkeypatch):
         return 0.1
 
     log = made_log(60)
-    policy = instructed(rewarded(log), lambda d: POLICIES["soids"](d, rate=rate, noise=0.3))
+    policy = trained(rewarded(log), lambda d: POLICIES["soids"](d, rate=rate, noise=0.3))
     mixtures, mixture = [], policy.rule._mixture
 
     def kept(outlook):
@@ -169,7 +190,7 @@ def test_a_rule_of_ones_own_is_taught_and_asked_like_ours():
             return Plan(Spread(np.eye(len(menu.actions))[2]))
 
     log = made_log(60)
-    policy = instructed(rewarded(log), lambda d: Policy(AlwaysThird(d)))
+    policy = trained(rewarded(log), lambda d: Policy(AlwaysThird(d)))
     assert policy.evidence.rounds == 60
     assert Fixed(policy)(log.entries[0])[2] == 1.0
 
@@ -285,10 +306,11 @@ def test_every_policy_can_be_replayed(name):
     assert policies[0].state.past.decisions == found.accepted
 
 
-def test_a_policy_is_asked_once_for_each_round_of_the_log(monkeypatch):
-    calls = counted_choices(monkeypatch)
-    found = replay(made_log(200), "lints", LinTS, np.random.default_rng(0))
-    assert len(calls) == found.rounds == 200
+@pytest.mark.parametrize("name", TEACHABLE)
+def test_a_policy_chooses_once_for_each_round_of_the_log(name, monkeypatch):
+    calls, rng = counted_choices(monkeypatch), np.random.default_rng(0)
+    found = replay(made_log(80), name, functools.partial(members.make, name, None, noise=0.3), rng)
+    assert len(calls) == found.rounds == 80
 
 
 def changing(rounds):

@@ -1,10 +1,10 @@
 """Simulation-based calibration of the whole sampler: rewards arrive one by one, and in the end the
-truth must rank anywhere among the particles.
+true parameter must rank anywhere among the particles.
 
 For a fixed sequence of actions the optimistic posterior is a Bayesian posterior: its prior is
-tilted by exp(rate * sum of gaps), its noise variance is divided by eta. Draw a truth from this
-prior and rewards with this noise: the posterior mass below the truth is uniform, for any function
-of the parameter (Talts et al. 2018, Modrak et al. 2023).
+tilted by exp(rate * sum of gaps), its noise variance is divided by eta. Draw a parameter from this
+prior and rewards with this noise: the posterior mass below it is uniform, for any function of the
+parameter (Talts et al. 2018, Modrak et al. 2023).
 
 That holds for infinitely many particles. The bias of fifty that move twice a round, or of a
 thousand that never move, is too small to show here.
@@ -42,7 +42,7 @@ from tilted_priors import (
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def truths(name: str, rate: float, count: int, rng: Rng) -> Draws:
+def true_draws(name: str, rate: float, count: int, rng: Rng) -> Draws:
     """Draws from the tilted prior, chosen by their tilt among many more from the prior itself."""
     pool = 100_000
     thetas, included = {
@@ -68,13 +68,13 @@ class Case(NamedTuple):
 
 def followed(case: Case, rewards: Floats, rng: Rng) -> Particles:
     """The particles after all rewards; the rate falls from round to round to its last value."""
-    evidence, cloud = Evidence.empty(DIMENSION), None
+    evidence, system = Evidence.empty(DIMENSION), None
     for played, ((menu, arm), reward) in enumerate(zip(PLAYED, rewards, strict=True), start=1):
         evidence = evidence.add(MENUS[menu], MENUS[menu].actions[arm], float(reward))
         rate = case.rate * math.sqrt(len(PLAYED) / played)
         tuning = Tuning(case.eta, rate, case.particles, case.sweeps)
-        cloud = POSTERIORS[case.name].update(cloud, evidence, tuning, rng)
-    return cloud.particles()
+        system = POSTERIORS[case.name].update(system, evidence, tuning, rng)
+    return system.particles()
 
 
 def aspects(draws: Draws, rewards: Floats) -> dict[str, Floats]:  # (M,) each
@@ -88,23 +88,23 @@ def aspects(draws: Draws, rewards: Floats) -> dict[str, Floats]:  # (M,) each
     }
 
 
-def rank(truth: float, values: Floats, weights: Floats, rng: Rng) -> float:
-    """The share of particles below the truth, which counts as one of them; ties break at random."""
+def rank(true: float, values: Floats, weights: Floats, rng: Rng) -> float:
+    """The share of particles below the true value, itself one of them; ties break at random."""
     size = 1.0 / (weights**2).sum()
-    below, level = size * weights[values < truth].sum(), size * weights[values == truth].sum()
+    below, level = size * weights[values < true].sum(), size * weights[values == true].sum()
     return (below + rng.random() * (level + 1.0)) / (size + 1.0)
 
 
 def ranks(case: Case, replicates: int, rng: Rng) -> dict[str, Floats]:
-    """The rank of the truth in each replicate, for each aspect."""
+    """The rank of the true value in each replicate, for each aspect."""
     found: dict[str, list[float]] = {}
-    for theta, included in zip(*truths(case.name, case.rate, replicates, rng), strict=True):
+    for theta, included in zip(*true_draws(case.name, case.rate, replicates, rng), strict=True):
         noise = NOISE / math.sqrt(case.eta) * rng.standard_normal(len(PLAYED))
         rewards = ACTIONS @ theta + noise
         thetas, inclusions, weights = followed(case, rewards, rng)
         drawn = aspects((thetas, inclusions), rewards)
-        for aspect, (truth,) in aspects((theta[None], included[None]), rewards).items():
-            found.setdefault(aspect, []).append(rank(truth, drawn[aspect], weights, rng))
+        for aspect, (true,) in aspects((theta[None], included[None]), rewards).items():
+            found.setdefault(aspect, []).append(rank(true, drawn[aspect], weights, rng))
     return {aspect: np.array(places) for aspect, places in found.items()}
 
 
@@ -118,7 +118,7 @@ def smooth_test(places: Floats) -> float:
 
 
 def assert_calibrated(case: Case, replicates: int) -> None:
-    """The truth ranks anywhere, in each aspect."""
+    """The true value ranks anywhere, in each aspect."""
 
     def p_values(rng: Rng, times: int) -> Floats:
         places = ranks(case, replicates * times, rng)
@@ -129,7 +129,7 @@ def assert_calibrated(case: Case, replicates: int) -> None:
 
 @pytest.mark.parametrize(("eta", "rate"), [(1.0, 0.0), (0.5, 0.4)])
 @pytest.mark.parametrize("name", POSTERIORS)
-def test_the_truth_ranks_anywhere_among_the_particles(name, eta, rate):
+def test_the_true_parameter_ranks_anywhere_among_the_particles(name, eta, rate):
     assert_calibrated(Case(name, eta, rate), 200)
 
 
@@ -141,5 +141,5 @@ def test_weights_and_resampling_are_calibrated_without_any_move():
 @pytest.mark.parametrize("rate", [0.0, 0.4])
 @pytest.mark.parametrize("eta", [0.5, 1.0])
 @pytest.mark.parametrize("name", POSTERIORS)
-def test_the_truth_ranks_anywhere_in_a_thousand_replicates(name, eta, rate):
+def test_the_true_parameter_ranks_anywhere_in_a_thousand_replicates(name, eta, rate):
     assert_calibrated(Case(name, eta, rate), 1_000)

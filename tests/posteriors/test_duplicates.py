@@ -61,7 +61,7 @@ def test_independent_chains_share_the_mass_of_equal_columns(posterior, exploited
     assert_plausible(p_values_of_shares)
 
 
-def test_a_cloud_carried_through_a_bandit_shares_the_mass_over_seeds():
+def test_particles_carried_through_a_bandit_share_the_mass_over_seeds():
     """The mean of each column's mass over seeds is a third of its group's."""
     theta = np.zeros(DIMENSION)
     theta[[0, 3]] = 1.5, 0.8

@@ -73,7 +73,7 @@ def test_an_intercept_is_integrated_out(eta, rounds, rate):
     assert_chains_exact(target, exact, past)
 
 
-def test_a_told_sparsity_bounds_the_room_that_supports_need():
+def test_a_given_sparsity_bounds_the_room_that_supports_need():
     evidence = evidence_of(scene(100, 3))
     prior = SpikeSlab(100, sparsity=1).prior(evidence)
     assert (len(prior.log_odds), prior.largest) == (60, 60)
@@ -141,8 +141,8 @@ def test_without_power_and_optimism_the_posterior_is_the_prior(monkeypatch, post
             radius=1.5, eta=0.0, rate=0.0,
         )  # fmt: skip
     tuning = Tuning(eta=0.0, rate=0.0, particles=PARTICLES, sweeps=1)
-    cloud = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(0))
-    assert_exact(cloud.particles(), exact, past)
+    system = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(0))
+    assert_exact(system.particles(), exact, past)
 
 
 def test_without_power_and_optimism_the_relaxed_posterior_is_its_prior():
@@ -152,8 +152,8 @@ def test_without_power_and_optimism_the_relaxed_posterior_is_its_prior():
     )
     posterior = Relaxed(2, sparsity=1, noise=1.0, slab_variance=4.0, spike_scale=0.2)
     tuning = Tuning(eta=0.0, rate=0.0, particles=PARTICLES, sweeps=1)
-    cloud = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(0))
-    assert_exact(cloud.particles(), exact, past)
+    system = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(0))
+    assert_exact(system.particles(), exact, past)
 
 
 @pytest.mark.parametrize("rounds", [1, 4])
@@ -177,7 +177,7 @@ def test_a_broad_prior_falls_with_the_square_of_the_size_and_an_ample_one_double
     assert_chains_exact(target, exact, past)
 
 
-def test_an_ample_prior_that_is_not_told_the_sparsity_expects_a_tenth_of_the_features():
+def test_an_ample_prior_without_a_given_sparsity_expects_a_tenth_of_the_features():
     np.testing.assert_allclose(Ample(30).sizes.ratios, [1.0] * 3 + [0.25] * 13)
     np.testing.assert_allclose(Ample(4).sizes.ratios, [1.0, 0.25, 0.25])
 
@@ -199,7 +199,7 @@ def test_draws_are_exact_for_any_noise(noise):
 
 
 @pytest.mark.parametrize("noise", [0.2, 3.0])
-def test_slab_and_spike_scale_with_the_noise_unless_told(noise):
+def test_slab_and_spike_scale_with_the_noise_unless_given(noise):
     past = scene(2, 8, noise=noise)
     sizes, variance, rate = binomial_sizes(2, 0.5), 10.0 * noise**2, 0.1 / noise
     exact = enumerate_spike_slab(
@@ -237,7 +237,7 @@ def test_draws_are_exact_for_features_that_are_nearly_the_same(difference):
 
 
 @ETAS
-def test_every_menu_on_offer_adds_its_own_optimism(eta):
+def test_every_set_on_offer_adds_its_own_optimism(eta):
     past = scene(2, 9, menus=3)
     exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=eta, rate=0.5)
     target = target_of(Subset(2, sparsity=2, radius=2.0, noise=1.0), past, eta, 0.5)

@@ -3,7 +3,7 @@ equilibrium must stay in it.
 
 A state drawn from the prior is a draw from the moves' target once it carries the weight
 
-    likelihood**eta * exp(sum over menus of log-sum-exp(tilt * rewards) - <theta, drift>)
+    likelihood**eta * exp(sum over action sets of log-sum-exp(tilt * rewards) - <theta, drift>)
 
 so for any function g of the state, weight * (g after the moves - g before) has mean zero, whatever
 rewards were seen. These differences are independent between particles: their standard error is
@@ -21,7 +21,7 @@ from scipy.special import logsumexp
 from p_values import assert_plausible, two_sided
 from soids.arrays import Bools, Floats
 from soids.evidence import Evidence
-from soids.kernels.moves.sweep import CHAIN, CLOUD, PINNED_CHAIN
+from soids.kernels.moves.sweep import CHAIN, PARTICLES, PINNED_CHAIN
 from soids.posteriors import Relaxed, SpikeSlab, smc
 from soids.posteriors.particle_system import ParticleSystem
 from soids.posteriors.prior import Prior
@@ -135,7 +135,7 @@ class Scene(NamedTuple):
     radii: Floats  # (M,)  of the balls in which the thetas were drawn
     log_weights: Floats  # (M,)  of the moves' target over the prior
 
-    def cloud(self) -> ParticleSystem:
+    def system(self) -> ParticleSystem:
         return smc.placed(self.target, *self.draws)
 
     def weights(self) -> Floats:
@@ -164,34 +164,34 @@ def scene(law: Law, count: int, eta: float, rate: float, rng: Rng) -> Scene:
     return Scene(target, (thetas, included, variances), radii, log_weights)
 
 
-def aspects(cloud: ParticleSystem, radii: Floats) -> dict[str, Floats]:  # (M,) each
+def aspects(system: ParticleSystem, radii: Floats) -> dict[str, Floats]:  # (M,) each
     """Functions of the state and of the radii drawn with it, by name."""
-    thetas, prior = cloud.thetas, cloud.target.prior
+    thetas, prior = system.thetas, system.target.prior
     values = {
-        "size squared": cloud.included.sum(axis=1) ** 2.0,
+        "size squared": system.included.sum(axis=1) ** 2.0,
         "length": np.abs(thetas).sum(axis=1),
         "product": thetas[:, 0] * thetas[:, 1],
-        "log density": cloud.log_density,
+        "log density": system.log_density,
     }
     for j in range(DIMENSION):
         values[f"theta {j}"] = thetas[:, j]
         values[f"theta {j} squared"] = thetas[:, j] ** 2
-        values[f"included {j}"] = cloud.included[:, j].astype(float)
+        values[f"included {j}"] = system.included[:, j].astype(float)
     for index, menu in enumerate(MENUS):
-        values[f"best of menu {index}"] = (thetas @ menu.actions.T).max(axis=1)
+        values[f"best of set {index}"] = (thetas @ menu.actions.T).max(axis=1)
     if not prior.radius.known:
         values["log radius"] = np.log(radii)
         values["room"] = radii - np.abs(thetas).sum(axis=1)
     if not prior.noise.known:
-        values["log variance"] = np.log(cloud.variances)
+        values["log variance"] = np.log(system.variances)
     return values
 
 
-def reached(cloud: ParticleSystem, rng: Rng) -> dict[str, Floats]:
-    """The aspects of a cloud, with radii drawn given its parameters."""
-    radii = draw_radii(cloud.target.prior.radius, cloud.thetas, rng)
-    assert (np.abs(cloud.thetas).sum(axis=1) <= radii * (1 + 1e-12)).all()
-    return aspects(cloud, radii)
+def reached(system: ParticleSystem, rng: Rng) -> dict[str, Floats]:
+    """The aspects of particles, with radii drawn given its parameters."""
+    radii = draw_radii(system.target.prior.radius, system.thetas, rng)
+    assert (np.abs(system.thetas).sum(axis=1) <= radii * (1 + 1e-12)).all()
+    return aspects(system, radii)
 
 
 def differences(found: dict[str, Floats], wanted: dict[str, Floats], weights: Floats) -> Floats:
@@ -216,19 +216,23 @@ every_target = pytest.mark.parametrize(("law", "eta", "rate"), TARGETS)
     [
         pytest.param(*target, pace, id="-".join([*map(str, target), name]))
         for target in TARGETS
-        for name, pace in {"cloud": CLOUD, "chain": CHAIN, "pinned chain": PINNED_CHAIN}.items()
-        if pace == CLOUD or "relaxed" not in target[0]  # which has but one
+        for name, pace in {
+            "particles": PARTICLES,
+            "chain": CHAIN,
+            "pinned chain": PINNED_CHAIN,
+        }.items()
+        if pace == PARTICLES or "relaxed" not in target[0]  # which has but one
     ],
 )
 def test_moves_leave_their_target_invariant(law, eta, rate, pace):
     def p_values(rng: Rng, times: int) -> Floats:
         start = scene(LAWS[law], 20_000 * times, eta, rate, rng)
-        cloud, weights = start.cloud(), start.weights()
+        system, weights = start.system(), start.weights()
         assert 1.0 / (weights**2).sum() > 2_000  # under a few heavy weights no z would be normal
-        before = aspects(cloud, start.radii)
+        before = aspects(system, start.radii)
         for _ in range(3):
-            cloud = smc.moved(cloud, rng, pace=pace)
-        after = reached(cloud, rng)
+            system = smc.moved(system, rng, pace=pace)
+        after = reached(system, rng)
         shifts = np.array([weights * (after[name] - before[name]) for name in before])
         return two_sided(shifts.sum(axis=1) / np.sqrt((shifts**2).sum(axis=1)))
 
@@ -239,23 +243,23 @@ def test_moves_leave_their_target_invariant(law, eta, rate, pace):
 def test_moves_forget_where_they_started(law):
     def p_values(rng: Rng, times: int) -> Floats:
         known, count = scene(LAWS[law], 40_000 * times, 0.5, 0.4, rng), 4_000 * times
-        cloud = smc.placed(known.target, *(each[:count] for each in known.draws))  # not weighted
+        system = smc.placed(known.target, *(each[:count] for each in known.draws))  # not weighted
         for _ in range(30):
-            cloud = smc.moved(cloud, rng)
-        wanted = aspects(known.cloud(), known.radii)
-        return differences(reached(cloud, rng), wanted, known.weights())
+            system = smc.moved(system, rng)
+        wanted = aspects(known.system(), known.radii)
+        return differences(reached(system, rng), wanted, known.weights())
 
     assert_plausible(p_values)
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_a_cloud_starts_from_the_prior(law):
+def test_particles_start_from_the_prior(law):
     def p_values(rng: Rng, times: int) -> Floats:
         known = scene(LAWS[law], 40_000 * times, 1.0, 0.0, rng)
         start = smc.start(known.target, 4_000 * times, rng)
-        cloud = smc.aimed(start, known.target)  # not weighted
+        system = smc.aimed(start, known.target)  # not weighted
         weights = np.full(40_000 * times, 1 / (40_000 * times))
-        return differences(reached(cloud, rng), aspects(known.cloud(), known.radii), weights)
+        return differences(reached(system, rng), aspects(known.system(), known.radii), weights)
 
     assert_plausible(p_values)
 
@@ -264,18 +268,18 @@ def test_a_cloud_starts_from_the_prior(law):
 def test_new_evidence_weighs_particles_by_the_ratio_of_the_targets(law, eta, rate):
     known = scene(LAWS[law], 1_000, eta, rate, np.random.default_rng(1))
     nothing = Target.of(Evidence.empty(DIMENSION), known.target.prior, eta, rate)
-    cloud = smc.aimed(smc.placed(nothing, *known.draws), known.target)
-    assert np.ptp(cloud.log_weights - known.log_weights) < 1e-11  # one constant for all
+    system = smc.aimed(smc.placed(nothing, *known.draws), known.target)
+    assert np.ptp(system.log_weights - known.log_weights) < 1e-11  # one constant for all
 
 
 @every_target
-def test_the_truth_has_a_maximum_for_the_log_sum_exp_and_a_largest_size(law, eta, rate):
-    cloud = scene(LAWS[law], 1_000, eta, rate, np.random.default_rng(2)).cloud()
+def test_the_true_target_has_a_maximum_for_the_log_sum_exp_and_a_largest_size(law, eta, rate):
+    system = scene(LAWS[law], 1_000, eta, rate, np.random.default_rng(2)).system()
     log_correction = np.zeros(1_000)
     for index, menu in enumerate(MENUS):
         tilt = rate * sum(offered == index for offered, _ in PLAYED)
-        tilted = tilt * cloud.thetas @ menu.actions.T
+        tilted = tilt * system.thetas @ menu.actions.T
         log_correction += tilted.max(axis=1) - logsumexp(tilted, axis=1)
-    allowed = cloud.included.sum(axis=1) <= (SPARSITY if "subset" in law else DIMENSION)
-    assert np.ptp((cloud.log_correction - log_correction)[allowed]) < 1e-12  # one constant for all
-    assert (cloud.log_correction[~allowed] == -np.inf).all()
+    allowed = system.included.sum(axis=1) <= (SPARSITY if "subset" in law else DIMENSION)
+    assert np.ptp((system.log_correction - log_correction)[allowed]) < 1e-12  # one constant for all
+    assert (system.log_correction[~allowed] == -np.inf).all()

@@ -25,7 +25,7 @@ def beyond(differences, allowed, errors):
 
 
 def regression(design, rewards):
-    """Evidence of rewards for the rows of a design, which is also the menu."""
+    """Evidence of rewards for the rows of a design, which is also the action set."""
     return Evidence(
         Gram.of(design.T @ design), design.T @ rewards, design.sum(axis=0),
         float(rewards @ rewards), len(rewards), (Menu(design),), (len(rewards),),
@@ -75,7 +75,7 @@ def test_the_variance_is_too_large_as_theory_predicts(step, preconditioned):
     assert_plausible(p_values)
 
 
-def test_what_is_not_told_is_drawn_as_the_exact_sampler_draws_it():
+def test_what_is_not_given_is_drawn_as_the_exact_sampler_draws_it():
     past = scene(3, 25)
     evidence = evidence_of(past)
 
@@ -97,9 +97,9 @@ def test_what_is_not_told_is_drawn_as_the_exact_sampler_draws_it():
 
 def test_averages_without_memory_are_the_plain_sampler():
     evidence, tuning = evidence_of(scene(3, 10)), Tuning(0.5, 0.1, 20, 1)
-    told = {"sparsity": 1, "noise": 1.0}
+    known = {"sparsity": 1, "noise": 1.0}
     plain, adaptive = (
-        Langevin(3, **told, **settings).update(None, evidence, tuning, np.random.default_rng(0))
+        Langevin(3, **known, **settings).update(None, evidence, tuning, np.random.default_rng(0))
         for settings in ({}, {"adapts": True, "weight": 1.0})
     )
     for one, other in zip(plain, adaptive, strict=True):
@@ -122,21 +122,21 @@ def test_averages_with_memory_are_another_distribution():
 def test_the_published_regression_is_solved(settings):
     """Deng et al.'s example, shorter: correlated features, three of them at work, noise unknown."""
     rng = np.random.default_rng(0)
-    d, rounds, truth = 60, 100, np.array([3.0, 2.0, 1.0])
+    d, rounds, theta = 60, 100, np.array([3.0, 2.0, 1.0])
     correlated = np.linalg.cholesky(0.6 ** np.abs(np.subtract.outer(range(d), range(d))))
     design = rng.standard_normal((rounds, d)) @ correlated.T
-    rewards = design[:, :3] @ truth + np.sqrt(3.0) * rng.standard_normal(rounds)
+    rewards = design[:, :3] @ theta + np.sqrt(3.0) * rng.standard_normal(rounds)
     posterior = Langevin(d, slab_variance=10.0, spike_scale=0.1, **settings)
     belief = posterior.update(None, regression(design, rewards), Tuning(1.0, 0.0, 20, 60), rng)
     particles = belief.particles()
     assert particles.inclusion()[:2].min() > 0.9
     assert particles.inclusion()[3:].mean() < 0.05
-    assert np.abs(particles.mean()[:3] - truth).max() < 0.7
+    assert np.abs(particles.mean()[:3] - theta).max() < 0.7
     assert belief.noise() == pytest.approx(np.sqrt(3.0), rel=4 / np.sqrt(2 * rounds))
 
 
 @MODES
-@pytest.mark.parametrize("told", [{}, {"sparsity": 1, "noise": 1.0}], ids=["untold", "told"])
+@pytest.mark.parametrize("known", [{}, {"sparsity": 1, "noise": 1.0}], ids=["unknown", "known"])
 @pytest.mark.parametrize(
     "past",
     [
@@ -147,8 +147,8 @@ def test_the_published_regression_is_solved(settings):
     ],
     ids=["no data", "one action", "one feature", "no features"],
 )
-def test_corners_are_finite(settings, told, past):
-    posterior, rng = Langevin(past.played.shape[1], **told, **settings), np.random.default_rng(0)
+def test_corners_are_finite(settings, known, past):
+    posterior, rng = Langevin(past.played.shape[1], **known, **settings), np.random.default_rng(0)
     belief = posterior.update(None, evidence_of(past), Tuning(1.0, 0.1, 10, 2), rng)
     assert np.isfinite(belief.thetas).all()
     assert belief.noise() > 0.0

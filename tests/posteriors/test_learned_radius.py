@@ -58,24 +58,24 @@ def moments(rewards, weights):
 
 
 def carried(posterior, evidences, rng):
-    """The same by a cloud of the default size, carried over the rounds."""
-    cloud = None
+    """The same by particles of the default number, carried over the rounds."""
+    system = None
     for evidence in evidences:
-        cloud = posterior.update(cloud, evidence, Tuning(ETA, 0.0, 100, 2), rng)
-    particles = cloud.particles()
+        system = posterior.update(system, evidence, Tuning(ETA, 0.0, 100, 2), rng)
+    particles = system.particles()
     return moments(particles.thetas @ MENU.actions.T, particles.weights)
 
 
-def test_a_cloud_follows_a_prior_that_follows_the_rewards():
+def test_particles_follow_a_prior_that_follows_the_rewards():
     """The bias of a hundred particles is at most 1.5 % in means and 4 % in gains."""
     posterior, evidences = Subset(2, sparsity=2), histories(1)
     mean, gain = by_draws_from_the_prior(posterior, evidences[-1])
 
     def p_values(rng, times):
-        clouds = [carried(posterior, evidences, own) for own in rng.spawn(times * 150)]
-        along = np.array([one[0] @ mean / (mean @ mean) for one in clouds]) - 1.0
-        gains = np.array([one[1].sum() / gain.sum() for one in clouds]) - 1.0
-        # The variance within a cloud is a hundredth too small: it is about the cloud's own mean.
+        systems = [carried(posterior, evidences, own) for own in rng.spawn(times * 150)]
+        along = np.array([one[0] @ mean / (mean @ mean) for one in systems]) - 1.0
+        gains = np.array([one[1].sum() / gain.sum() for one in systems]) - 1.0
+        # The variance within a system is a hundredth too small: it is about the system's own mean.
         z = [max(abs(errors.mean()) - allowed, 0.0) / errors.std() * math.sqrt(len(errors))
              for errors, allowed in ((along, 0.015), (gains, 0.04))]  # fmt: skip
         return two_sided(np.array(z))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from judging import scene, target_of
-from soids.kernels.moves.sweep import CLOUD
+from soids.kernels.moves.sweep import PARTICLES
 from soids.posteriors import SpikeSlab, Subset
 from soids.posteriors.randomness import random_numbers
 
@@ -22,6 +22,6 @@ def test_any_number_of_particles_has_numbers_of_one_type(posterior, active):
     for size in (1, 7):
         thetas = np.zeros((size, 5))
         thetas[:, :active] = 0.5
-        numbers = random_numbers(thetas, target, CLOUD, np.random.default_rng(0))
+        numbers = random_numbers(thetas, target, PARTICLES, np.random.default_rng(0))
         assert all(array.flags.c_contiguous for array in numbers)
         assert {len(array) for array in numbers} == {size}

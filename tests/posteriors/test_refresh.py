@@ -23,16 +23,16 @@ def swept(monkeypatch):
     """How many particles each sweep moved."""
     counts, plain = [], smc.swept
 
-    def counting(cloud, rewards, rng, pace):
-        counts.append(len(cloud.thetas))
-        return plain(cloud, rewards, rng, pace)
+    def counting(system, rewards, rng, pace):
+        counts.append(len(system.thetas))
+        return plain(system, rewards, rng, pace)
 
     monkeypatch.setattr(smc, "swept", counting)
     return counts
 
 
 def settled(particles=40):
-    """A cloud that has just been moved, and a generator."""
+    """Particles that have just been moved, and a generator."""
     rng = np.random.default_rng(0)
     target = target_of(Subset(4, sparsity=2, radius=3.0, noise=1.0), scene(4, 6), 1.0, 0.1)
     return smc.advance(smc.start(target, particles, rng), target, rng, 2), rng
@@ -52,52 +52,52 @@ def settled(particles=40):
 )
 def test_upkeep_is_less_where_little_is_new(before, after, due):
     """Of 200 particles a twentieth; half for one reward in 400 or ten in 4000; never none."""
-    cloud, _ = settled(particles=200)
-    cloud = cloud._replace(target=cloud.target._replace(rounds=float(before)))
-    assert smc.upkeep(cloud, cloud.target._replace(rounds=float(after))) == due
+    system, _ = settled(particles=200)
+    system = system._replace(target=system.target._replace(rounds=float(before)))
+    assert smc.upkeep(system, system.target._replace(rounds=float(after))) == due
 
 
-def same_again(cloud):
-    """The cloud's own target as one it has not seen."""
-    return cloud.target._replace(rate=cloud.target.rate)
+def same_again(system):
+    """The own target of the particles, as one that they have not seen."""
+    return system.target._replace(rate=system.target.rate)
 
 
-def test_a_worn_cloud_makes_all_its_sweeps(swept):
-    cloud, rng = settled()
+def test_worn_particles_make_all_their_sweeps(swept):
+    system, rng = settled()
     swept.clear()
     weights = np.where(np.arange(40) < 10, 0.0, -30.0)
-    smc.advance(cloud._replace(log_weights=weights), same_again(cloud), rng, 3)
+    smc.advance(system._replace(log_weights=weights), same_again(system), rng, 3)
     assert swept == [40, 40, 40]
 
 
-def test_a_fresh_cloud_moves_half_of_its_particles_every_tenth_target_in_turn(swept):
-    cloud, rng = settled()
-    cloud = cloud._replace(log_correction=np.zeros(40), fresh=0.0 + 1e-9)
+def test_half_of_fresh_particles_move_at_every_tenth_target_in_turn(swept):
+    system, rng = settled()
+    system = system._replace(log_correction=np.zeros(40), fresh=0.0 + 1e-9)
     swept.clear()
     turns = []
     for _ in range(20):
-        cloud = smc.advance(cloud, same_again(cloud), rng, 2)
-        turns.append(cloud.turn)
+        system = smc.advance(system, same_again(system), rng, 2)
+        turns.append(system.turn)
     assert swept == [20, 20]
     assert turns == [0] * 9 + [20] * 10 + [0]
 
 
 def test_what_a_budget_leaves_undone_is_owed_and_done_later(swept):
-    cloud, rng = settled()
-    worn = cloud._replace(log_weights=np.where(np.arange(40) < 10, 0.0, -30.0))
+    system, rng = settled()
+    worn = system._replace(log_weights=np.where(np.arange(40) < 10, 0.0, -30.0))
     swept.clear()
-    cloud = smc.advance(worn, same_again(cloud), rng, 3, seconds=0.0)
-    assert (swept, cloud.owed) == ([smc.PROBE], 120 - smc.PROBE)  # a few moves in any case
-    later = smc.advance(cloud, same_again(cloud), rng, 3)
+    system = smc.advance(worn, same_again(system), rng, 3, seconds=0.0)
+    assert (swept, system.owed) == ([smc.PROBE], 120 - smc.PROBE)  # a few moves in any case
+    later = smc.advance(system, same_again(system), rng, 3)
     assert (sum(swept), later.owed) == (122, 0)  # two are due to the later target itself
 
 
 @pytest.mark.parametrize(("seconds", "starts"), [(math.inf, 1), (1.0, 0)])
-def test_a_cloud_taken_by_surprise_grows_anew_if_there_is_time(monkeypatch, seconds, starts):
-    cloud, rng = settled()
+def test_particles_taken_by_surprise_start_anew_if_there_is_time(monkeypatch, seconds, starts):
+    system, rng = settled()
     posterior = Subset(4, sparsity=2, radius=3.0, noise=1.0)
     surprising = target_of(posterior, scene(4, 400), 1.0, 0.1)
-    ahead = smc.aimed(cloud, surprising)
+    ahead = smc.aimed(system, surprising)
     assert smc.effective_share(ahead.log_weights) < smc.SURPRISE
     counted, plain = [], smc.start
 
@@ -106,13 +106,13 @@ def test_a_cloud_taken_by_surprise_grows_anew_if_there_is_time(monkeypatch, seco
         return plain(*arguments)
 
     monkeypatch.setattr(smc, "start", counting)
-    after = smc.advance(cloud, surprising, rng, 2, seconds)
+    after = smc.advance(system, surprising, rng, 2, seconds)
     assert after.target is surprising
     assert len(counted) == starts
 
 
 def test_ten_rewards_at_a_time_do_not_end_on_a_support_that_explains_nothing():
-    """Each of these runs ended sure of a wrong one, 27 to 190 nats behind, before clouds started
+    """Each of these runs ended sure of a wrong one, 27 to 190 nats behind, before particles started
     anew.
     """
     for seed in (1, 3, 6, 18):
@@ -122,7 +122,7 @@ def test_ten_rewards_at_a_time_do_not_end_on_a_support_that_explains_nothing():
 
 
 def test_a_far_too_wide_ball_costs_a_few_new_starts(monkeypatch):
-    """Optimism draws the cloud to the rim, a million away, and each reward to another place there:
+    """Optimism draws particles to the rim, a million away, and each reward to another place there:
     9000 steps from place to place in the first rounds, 280 by way of the prior.
     """
     steps, plain = [], smc.halfway
@@ -143,9 +143,9 @@ def clock(monkeypatch):
     """Seconds since the start, by a clock that goes on a millisecond with each particle moved."""
     now, plain = [0.0], smc.swept
 
-    def costly(cloud, rewards, rng, pace):
-        now[0] += 0.001 * len(cloud.thetas)
-        return plain(cloud, rewards, rng, pace)
+    def costly(system, rewards, rng, pace):
+        now[0] += 0.001 * len(system.thetas)
+        return plain(system, rewards, rng, pace)
 
     monkeypatch.setattr(smc, "swept", costly)
     monkeypatch.setattr(smc, "time", SimpleNamespace(perf_counter=lambda: now[0]))
@@ -173,9 +173,9 @@ def test_a_budget_is_spent_and_kept_and_what_was_achieved_is_said(clock, budget,
 
 
 @pytest.mark.parametrize("seconds", [0.0, math.inf])
-def test_moving_some_particles_leaves_the_cloud_before_alone(seconds):
-    cloud, rng = settled()
-    due = cloud._replace(owed=25, turn=30)
+def test_moving_some_particles_leaves_those_before_alone(seconds):
+    system, rng = settled()
+    due = system._replace(owed=25, turn=30)
     before = {name: getattr(due, name).copy() for name in PER_PARTICLE}
     after = smc.moved_for(due, rng, seconds)
     assert after.owed < due.owed
@@ -185,10 +185,10 @@ def test_moving_some_particles_leaves_the_cloud_before_alone(seconds):
 
 
 def test_copies_count_once_in_the_effective_size():
-    cloud, _ = settled()
-    copies = some(cloud, np.zeros(40, dtype=np.int64))
+    system, _ = settled()
+    copies = some(system, np.zeros(40, dtype=np.int64))
     assert copies._replace(log_correction=np.zeros(40)).effective_size() == pytest.approx(1.0)
-    few = some(cloud, np.array([3, 5, 3, 7]))._replace(log_correction=np.log([1.0, 2.0, 3.0, 4.0]))
+    few = some(system, np.array([3, 5, 3, 7]))._replace(log_correction=np.log([1.0, 2.0, 3.0, 4.0]))
     assert few.effective_size() == pytest.approx(1.0 / (0.4**2 + 0.2**2 + 0.4**2))
 
 
@@ -226,10 +226,10 @@ def test_few_arms_are_as_exact_as_all_actions(monkeypatch):
     monkeypatch.setattr(arms, "MOST", 2)
     target = target_of(Subset(3, sparsity=2, radius=2.0, noise=1.0), past, 0.25, 0.3)
     rng = np.random.default_rng(0)
-    cloud = smc.advance(smc.start(target, 10_000, rng), target, rng, 1)
-    assert cloud.arms.columns.shape == (3, 2)
-    cloud = smc.moved(cloud, rng, 3)
-    assert_exact(cloud.particles(), exact, past)
+    system = smc.advance(smc.start(target, 10_000, rng), target, rng, 1)
+    assert system.arms.columns.shape == (3, 2)
+    system = smc.moved(system, rng, 3)
+    assert_exact(system.particles(), exact, past)
 
 
 def test_arms_are_those_that_some_particle_holds_to_be_nearly_best(monkeypatch):

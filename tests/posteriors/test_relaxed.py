@@ -28,17 +28,17 @@ UNSEEN = rewarded([[1, 1], [-1, -1]], rounds=60)
 def test_a_rate_that_outgrows_the_spike_is_lowered(noise, evidence):
     posterior, rng = Relaxed(2, noise=noise), np.random.default_rng(0)
     with pytest.warns(RuntimeWarning, match="rate lowered"):
-        cloud = posterior.update(None, evidence, Tuning(1.0, STEEP, 50, 1), rng)
-    assert cloud.target.rate < STEEP
-    assert np.abs(cloud.thetas).max() < 1e6
+        system = posterior.update(None, evidence, Tuning(1.0, STEEP, 50, 1), rng)
+    assert system.target.rate < STEEP
+    assert np.abs(system.thetas).max() < 1e6
 
 
 def test_a_rate_that_known_noise_holds_back_is_kept():
     posterior, rng = Relaxed(2, noise=1.0), np.random.default_rng(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cloud = posterior.update(None, SEEN, Tuning(1.0, STEEP, 50, 1), rng)
-    assert cloud.target.rate == STEEP
+        system = posterior.update(None, SEEN, Tuning(1.0, STEEP, 50, 1), rng)
+    assert system.target.rate == STEEP
 
 
 def test_a_runaway_mode_is_announced():

@@ -45,10 +45,10 @@ def test_weights_alone_turn_the_prior_into_the_posterior(noise, intercept):
         )
         for variance in variances
     ]
-    cloud = aimed(start(target, 10_000, np.random.default_rng(0)), target)
+    system = aimed(start(target, 10_000, np.random.default_rng(0)), target)
     mean = mean_of(np.log(variances), given, log_priors)
-    noise = mean_p_value(cloud, np.log(cloud.variances), mean)
-    assert_exact(cloud.particles(), mixed(given, log_priors), past, noise)
+    noise = mean_p_value(system, np.log(system.variances), mean)
+    assert_exact(system.particles(), mixed(given, log_priors), past, noise)
 
 
 @pytest.mark.parametrize(("oracle", "wide", "narrow"), [
@@ -63,24 +63,24 @@ def test_weights_alone_turn_the_prior_into_the_posterior(noise, intercept):
         Relaxed(2, sparsity=1, noise=1.0, slab_variance=2.0, spike_scale=0.2),
     ),
 ], ids=["spike_slab", "relaxed"])  # fmt: skip
-def test_weights_alone_carry_a_cloud_to_other_scales(oracle, wide, narrow):
+def test_weights_alone_carry_particles_to_other_scales(oracle, wide, narrow):
     past = scene(2, 3)
     exact = oracle(past, sizes=binomial_sizes(2, 0.5), slab_variance=2.0, eta=0.25, rate=0.2)
-    cloud = start(target_of(wide, past, 0.25, 0.2), 10_000, np.random.default_rng(0))
-    assert_exact(aimed(cloud, target_of(narrow, past, 0.25, 0.2)).particles(), exact, past)
+    system = start(target_of(wide, past, 0.25, 0.2), 10_000, np.random.default_rng(0))
+    assert_exact(aimed(system, target_of(narrow, past, 0.25, 0.2)).particles(), exact, past)
 
 
-# Estimates of separate clouds are independent whatever their particles share, so the spread between
-# clouds is the honest error; with 40 of them it is known to a tenth.
-CLOUDS = 40
+# Estimates of separate systems are independent whatever their particles share, so their standard
+# deviation is the honest error; with 40 of them it is known to a tenth.
+SYSTEMS = 40
 
 
 def assert_clouds_are_exact(
-    cloud: Callable[[np.random.Generator], ParticleSystem], exact: Exact, past: Past
+    system: Callable[[np.random.Generator], ParticleSystem], exact: Exact, past: Past
 ) -> None:
     def p_values(rng: np.random.Generator, times: int) -> Floats:
         estimates = []
-        for particles in (cloud(own).particles() for own in rng.spawn(times * CLOUDS)):
+        for particles in (system(own).particles() for own in rng.spawn(times * SYSTEMS)):
             values, means = observables(particles, exact, past.menus[0])
             estimates.append(particles.weights @ values - means)
         return of_zero_means(np.array(estimates))
@@ -97,7 +97,7 @@ def history(past: Past) -> list[Past]:
 
 
 @KNOWN_OR_NOT
-def test_clouds_carried_from_round_to_round_stay_exact(noise):
+def test_particles_carried_from_round_to_round_stay_exact(noise):
     past = scene(3, 12, menus=2)
     posterior = Subset(3, sparsity=2, radius=2.0, noise=noise)
     rounds = [evidence_of(earlier) for earlier in history(past)]
@@ -111,10 +111,10 @@ def test_clouds_carried_from_round_to_round_stay_exact(noise):
     rates = np.linspace(0.6, 0.2, len(rounds))  # optimism changes too
 
     def carried(rng: np.random.Generator) -> ParticleSystem:
-        cloud = None
+        system = None
         for evidence, rate in zip(rounds, rates, strict=True):
-            cloud = posterior.update(cloud, evidence, Tuning(0.5, rate, 200, 1), rng)
-        return cloud
+            system = posterior.update(system, evidence, Tuning(0.5, rate, 200, 1), rng)
+        return system
 
     assert_clouds_are_exact(carried, mixed(given, log_priors), past)
 
@@ -129,7 +129,7 @@ def test_clouds_carried_from_round_to_round_stay_exact(noise):
         Relaxed(2, sparsity=1, noise=0.6, slab_variance=4.0, spike_scale=0.2),
     ),
 ], ids=["spike_slab", "relaxed"])  # fmt: skip
-def test_clouds_that_meet_all_evidence_at_once_are_exact(oracle, posterior):
+def test_particles_that_meet_all_evidence_at_once_are_exact(oracle, posterior):
     past = scene(2, 30, noise=0.6)
     exact = oracle(
         past, sizes=binomial_sizes(2, 0.5), slab_variance=4.0, eta=1.0, rate=0.1, noise=0.6
@@ -158,14 +158,14 @@ def test_the_evidence_is_the_average_likelihood_over_the_prior(eta):
     posterior = Subset(3, sparsity=2, radius=2.0, noise=0.7)
 
     def estimate(rng):
-        cloud, evidence = None, Evidence.empty(3)
+        system, evidence = None, Evidence.empty(3)
         for action, reward in zip(actions, rewards, strict=True):
             evidence = evidence.note(action, reward)
-            cloud = posterior.update(cloud, evidence, Tuning(eta, 0.0, 200, 1), rng)
-        return cloud.log_evidence()
+            system = posterior.update(system, evidence, Tuning(eta, 0.0, 200, 1), rng)
+        return system.log_evidence()
 
     def p_values(rng, times):
-        ratios = np.exp([estimate(own) - np.log(total) for own in rng.spawn(times * CLOUDS)])
+        ratios = np.exp([estimate(own) - np.log(total) for own in rng.spawn(times * SYSTEMS)])
         assert ratios.std() < 0.5
         return of_zero_means(ratios[:, None] - 1.0)  # unbiased
 

@@ -1,4 +1,4 @@
-"""What nobody told, sampled with the parameter, against a mixture of exact answers given it."""
+"""Unknown radius and noise, sampled with the parameter, against mixtures of exact answers."""
 
 import math
 

@@ -1,6 +1,6 @@
 """The referee's sweep: Gibbs moves on the optimistic posterior itself, its maximum left as it is.
 
-Notation as in ``sparse``, for one menu of K actions with one tilt; ``included`` (M, d) says which
+Notation as in ``sweep``, for one set of K actions with one tilt; ``included`` (M, d) says which
 coordinates are drawn from the slab, and ``log_odds`` ends at the largest support allowed. Along one
 coordinate the rewards are K lines, so the best of them is a *roof*, straight between its kinks, and
 the conditional is a mixture of Gaussian bumps cut at the kinks. A mixture is kept as a table with
@@ -152,7 +152,7 @@ def sweep(
     log_odds, floor, slab_precision, spike_scale, uniform_in_ball,
     coordinate_uniforms, swap_uniforms,
 ) -> tuple[Floats, Bools]:  # fmt: skip
-    """The cloud after one pass over the coordinates and, with exact zeros, one swap."""
+    """The particles after one pass over the coordinates and, with exact zeros, one swap."""
     thetas, included = thetas.copy(), included.copy()
     by_rows(
         sweep_rows, columns.size, len(thetas), thetas, included, radii, powers, gram,

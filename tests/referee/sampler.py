@@ -21,7 +21,7 @@ def refereed(
     if prior.values.lean > 0.0:
         raise ValueError("the referee knows slabs about zero only: leave the spread out")
     if len(target.tilts) != 1:
-        raise ValueError(f"the referee knows targets with one menu, got {len(target.tilts)}")
+        raise ValueError(f"the referee knows targets with one action set, got {len(target.tilts)}")
     sizes = np.count_nonzero(included, axis=1)
     if sizes.min() < prior.smallest or sizes.max() > prior.largest:
         raise ValueError(

@@ -96,7 +96,7 @@ RADIUS = 2.0
 
 
 def sweep_arguments(rng, *, slab_precision=0.0, spike_scale=0.0, particles=40, cap=2):
-    """A cloud with labels on one feature each, in the middle of few data."""
+    """Particles with labels on one feature each, in the middle of few data."""
     dimension = 4
     played = rng.uniform(-1.0, 1.0, (3, dimension))
     included = np.zeros((particles, dimension), dtype=bool)

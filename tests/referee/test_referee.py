@@ -92,7 +92,7 @@ def test_the_fast_engine_and_the_referee_agree_beyond_enumeration(posterior):
     (Subset(2, sparsity=1, radius=2.0), 1, "known noise"),
     (Subset(2, sparsity=1, noise=1.0), 1, "known radius"),
     (SpikeSlab(2, sparsity=1, radius=2.0, noise=1.0, spread=0.5), 1, "slabs about zero only"),
-    (Subset(2, sparsity=1, radius=2.0, noise=1.0), 2, "one menu"),
+    (Subset(2, sparsity=1, radius=2.0, noise=1.0), 2, "one action set"),
     (Subset(2, sparsity=1, radius=2.0, noise=1.0), 1, "1..1 features"),
 ])  # fmt: skip
 def test_the_referee_refuses_what_it_cannot_judge(posterior, menus, words):

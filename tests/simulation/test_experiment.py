@@ -9,7 +9,7 @@ import pytest
 from realdata import DATA, FILES, needs
 from soids.bandits import FAMILIES
 from soids.bandits.data import PLACE
-from soids.cli.whereabouts import shipped
+from soids.experiments.shipped import shipped
 from soids.policies import POLICIES
 from soids.simulation.experiment import parse_experiment, read_experiment
 from soids.simulation.trial import Player, Problem, Trial
@@ -260,13 +260,10 @@ def test_what_is_slow_is_checked_in_any_case(read):
 
 
 def test_the_example_of_the_documentation_can_be_played(monkeypatch, tmp_path):
-    page = Path(__file__).parents[2] / "docs" / "running.md"
-    example = page.read_text(encoding="utf-8").partition("```toml")[2].partition("```")[0]
-    (tmp_path / "my_policies.py").write_text(
-        "from soids import SOIDS\n"
-        "class Mine(SOIDS):\n"
-        "    def __init__(self, dimension, strength): super().__init__(dimension)\n"
-    )
+    docs = Path(__file__).parents[2] / "docs"
+    example = (docs / "running.md").read_text().partition("```toml")[2].partition("```")[0]
+    policy = (docs / "adapters.md").read_text().partition("```python")[2].partition("```")[0]
+    (tmp_path / "mine.py").write_text(policy)
     monkeypatch.syspath_prepend(tmp_path)
     for flags in ({}, {"quick": True}, {"full": True}):
         parse_experiment(tomllib.loads(example), "example", **flags).check()

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from soids.cli.whereabouts import shipped
 from soids.evidence import Evidence
+from soids.experiments.shipped import shipped
 from soids.policies.posterior_rule import PosteriorRule
 from soids.policies.soids import SOIDSRule
 from soids.posteriors import Langevin, Relaxed
@@ -76,7 +76,7 @@ def test_the_baselines_have_the_papers_settings(drawn):
     d = problem.settings["dimension"]
     otcs, estc, linucb = (policies[label] for label in PAPER[2:])
     assert otcs.power() == 0.5
-    assert estc.plan == {20: 50, 40: 100, 100: 100}[d]
+    assert estc.exploration == {20: 50, 40: 100, 100: 100}[d]
     assert linucb.alpha is None
     assert otcs.width == "unit_ball"
     assert isinstance(otcs.forecaster.model, Relaxed)

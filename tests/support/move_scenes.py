@@ -17,7 +17,7 @@ from soids.posteriors.value_laws import Slab, UniformInBall
 
 
 def staged(rng, dimension=6, rounds=8, slab_precision=0.0, slab_centre=0.0):
-    """Two menus on offer, another with no weight, and a first feature that no action has shown."""
+    """Two action sets, another with no weight, and a first feature that no action has shown."""
     played = rng.uniform(-1.0, 1.0, (rounds, dimension))
     played[:, 0] = 0.0
     rewards = played.sum(axis=1) + rng.standard_normal(rounds)

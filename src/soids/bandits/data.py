@@ -1,8 +1,8 @@
 """Bandits made of measured data: genotypes, strains of bacteria, mushrooms.
 
-The data are not part of the package. The environment variable SOIDS_DATA names their folder;
-`soids run --data DIR` sets it, and workers inherit it. The folder is not a setting of a family, so
-that results do not depend on the machine.
+The data are not part of the package. Their folder is given by the environment variable SOIDS_DATA,
+by `soids run --data DIR` or by ``with data_in(folder)``. It is not a setting of a family, so that
+results do not depend on the machine.
 """
 
 import csv
@@ -10,7 +10,9 @@ import gzip
 import math
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,6 +26,7 @@ from soids.features import Encoder
 from soids.files import UNREADABLE, opened_archive
 
 PLACE = "SOIDS_DATA"
+FOLDER: ContextVar[str] = ContextVar("FOLDER", default="")  # that goes before the environment's
 GENOTYPES = "susie/N3finemapping.npz"
 RIBOFLAVIN = "riboflavin/riboflavin.npz"
 MUSHROOM = "mushroom/mushroom.csv.gz"
@@ -87,9 +90,19 @@ def mushrooms(path: Path) -> tuple[Floats, Bools, tuple[str, ...]]:  # (n, 117),
 # Reading the data
 
 
+@contextmanager
+def data_in(folder: str) -> Iterator[None]:
+    """Take data from a folder; an empty name leaves the choice to the environment."""
+    token = FOLDER.set(folder)
+    try:
+        yield
+    finally:
+        FOLDER.reset(token)
+
+
 def data_file(name: str) -> Path:
     """A file in the data folder."""
-    folder = os.environ.get(PLACE)
+    folder = FOLDER.get() or os.environ.get(PLACE)
     if not folder:
         raise ValueError(f"the data of {name} are missing: name their folder by --data or {PLACE}")
     path = Path(folder) / name

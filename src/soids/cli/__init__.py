@@ -5,9 +5,10 @@ import click
 from soids.cli.bench import bench
 from soids.cli.bound import bound
 from soids.cli.inspect import inspect
+from soids.cli.listing import listing
 from soids.cli.replay import replay
 from soids.cli.reproduce import reproduce
-from soids.cli.results import listing, plot, table
+from soids.cli.results import plot, table
 from soids.cli.run import run
 
 

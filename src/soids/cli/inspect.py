@@ -1,6 +1,5 @@
 """``soids inspect``: a trial played again, to see its regret, its beliefs and its bounds."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,10 +8,10 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from soids.cli.errors import usable
 from soids.cli.page import page
-from soids.cli.run import reason
-from soids.cli.whereabouts import MANIFEST, played_experiment
-from soids.files import UNREADABLE, as_json, write_whole
+from soids.experiments.shipped import MANIFEST, played_experiment
+from soids.files import UNREADABLE, as_json, reason, write_whole
 from soids.output.diagnosis_remarks import on_beliefs, on_bounds
 from soids.output.diagnosis_tables import of_every_round, shown_rounds, tables
 from soids.output.figures import save
@@ -20,11 +19,13 @@ from soids.output.figures.diagnosis import draw_diagnosis
 from soids.output.table import as_console, as_csv
 from soids.simulation.board import EVERY
 from soids.simulation.diagnosis import Agreement, Diagnosis, agreement, replayed
+from soids.simulation.experiment import Experiment
 from soids.simulation.findings import find
 from soids.simulation.guarantees import guarantees
 from soids.simulation.losses import locate
 from soids.simulation.store import Outcome, Store, read_outcome
 from soids.simulation.trial import Trial
+from soids.simulation.user_policies import modules_in
 from soids.spelling import meant
 
 
@@ -48,7 +49,7 @@ def inspect(
     --problem as far as they are needed. The trial is played again, which also shows whether it can
     be reproduced.
     """
-    sys.path.append(str(Path.cwd()))  # a policy that is not ours may lie here
+    click.get_current_context().with_resource(modules_in(""))  # policies of the user
     if run.is_dir():
         trial, outcome = pick(run, policy, seed, problem)
     elif policy is not None or seed is not None or problem is not None:
@@ -67,11 +68,19 @@ def inspect(
         click.echo(f"Written: {path}")
 
 
+def played(folder: Path) -> Experiment:
+    """The experiment that was run into a folder; its policies are found until the command ends."""
+    with usable():
+        experiment = played_experiment(folder)
+    click.get_current_context().with_resource(modules_in(experiment.folder))
+    return experiment
+
+
 def load(path: Path) -> tuple[Trial, Outcome]:
     """The trial in a file, named by its recipe."""
     for folder in path.resolve().parents:
         if (folder / MANIFEST).exists():
-            played_experiment(folder)  # which knows where a policy that is not ours may be
+            played(folder)
     try:
         recipe, outcome = read_outcome(path)
         return Trial.of(recipe), outcome
@@ -86,7 +95,7 @@ def pick(
     folder: Path, policy: str | None, seed: int | None, problem: str | None
 ) -> tuple[Trial, Outcome]:
     """The one trial of an experiment that the options name; they may leave out what is clear."""
-    experiment = played_experiment(folder)
+    experiment = played(folder)
     order = {problem.title: place for place, problem in enumerate(experiment.problems)}
     trials = sorted(experiment.trials(), key=lambda trial: order[trial.problem.title])
     asked: list[tuple[str, Any, Callable[[Trial], Any]]] = [

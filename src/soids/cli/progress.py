@@ -1,7 +1,7 @@
-"""How a run is getting on: a live table on a terminal, a line now and then elsewhere."""
+"""Progress of a run: a live table on a terminal, a line now and then elsewhere."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from rich import box
@@ -12,22 +12,18 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from soids.simulation.board import Board
-from soids.simulation.experiment import size
 from soids.simulation.trial import Trial
 
 LINES = 10  # of a run that nobody watches
 
 
 class Progress:
-    """Rounds, regret so far and time left, policy by policy, as the board has them."""
+    """Rounds, regret so far and time left, policy by policy, by the rows of the board."""
 
-    def __init__(self, trials: Sequence[Trial], board: Board, console: Console) -> None:
-        self.board = board
-        self.console = console
-        self.began = time.monotonic()
+    def __init__(self, console: Console, trials: Sequence[Trial], board: Board) -> None:
+        self.board, self.console, self.began = board, console, time.monotonic()
         self.horizons = np.array([trial.problem.horizon for trial in trials])
-        self.costs = np.array([size(trial.problem) for trial in trials]) / self.horizons
-        self.rows = {trial: row for row, trial in enumerate(trials)}
+        self.costs = np.array([trial.problem.size for trial in trials]) / self.horizons
         self.lines = 0
         self.first: tuple[float, float] | None = None  # when rounds were first noted, and how many
         labels = [trial.player.label for trial in trials]
@@ -37,31 +33,29 @@ class Progress:
         }
         self.live = Live(self, console=console, refresh_per_second=4, transient=True)
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> Callable[[], None]:
         if self.console.is_terminal:
             self.live.start()
-        return self
+        return self.finished
 
     def __exit__(self, *_: object) -> None:
         if self.console.is_terminal:
             self.live.stop()
 
-    def done(self, trial: Trial, regret: float) -> None:
-        """Note that a trial is over."""
-        row = self.rows[trial]
-        self.board.note(row, int(self.horizons[row]), regret)
+    def finished(self) -> None:
+        """Print a line after each tenth of the work, where no table is shown."""
         share = self.share()
         if not self.console.is_terminal and share * LINES >= self.lines + 1:
             self.lines = int(share * LINES)
             self.console.print(f"{share:4.0%} {self.left(share)}", highlight=False)
 
     def share(self) -> float:
-        """How much of the work is done, if a round costs what its dimension says."""
+        """Share of the work that is done, if the cost of a round is its dimension."""
         rounds = self.board.numbers[:, 0]
         return float(self.costs @ rounds / (self.costs @ self.horizons))
 
     def left(self, share: float) -> str:
-        """The time that the rest may take, by the pace since the first rounds were noted."""
+        """Time so far, and the time that the rest may take at the pace since the first rounds."""
         now = time.monotonic()
         passed = f"{spoken(now - self.began)} so far"
         if share <= 0.0:
@@ -75,12 +69,10 @@ class Progress:
 
     def __rich__(self) -> Table:
         share = self.share()
-        table = Table(box=box.SIMPLE, pad_edge=False, caption=self.left(share))
-        table.add_column(f"{share:.0%}")
+        table = Table(f"{share:.0%}", box=box.SIMPLE, pad_edge=False, caption=self.left(share))
         table.add_column("", width=30)
-        table.add_column("rounds", justify="right")
-        table.add_column("trials", justify="right")
-        table.add_column("mean regret so far", justify="right")
+        for head in ("rounds", "trials", "mean regret so far"):
+            table.add_column(head, justify="right")
         for label, rows in self.policies.items():
             rounds, regret = self.board.numbers[rows].T
             horizons, started = self.horizons[rows], rounds > 0
@@ -95,7 +87,7 @@ class Progress:
 
 
 def spoken(seconds: float) -> str:
-    """A time as one says it.
+    """A time in the unit that fits.
 
     >>> spoken(42.0), spoken(150.0), spoken(9000.0)
     ('42 s', '2.5 min', '2.5 h')

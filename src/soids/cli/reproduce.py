@@ -1,11 +1,12 @@
 """``soids reproduce``: the experiments of the paper."""
 
-from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import click
 
-from soids.cli.run import Asked, carry_out, options
-from soids.cli.whereabouts import shipped
+from soids.cli.run import carry_out, options
+from soids.experiments import run as experiments
 
 
 @click.group()
@@ -15,20 +16,25 @@ def reproduce() -> None:
 
 @reproduce.command()
 @options
-def figure1(asked: Asked) -> None:
-    """The paper's algorithms on its three instances, and what we add: some 4 minutes on two cores.
+def figure1(full: bool, out: Path | None, **asked: Any) -> None:
+    """Play the paper's algorithms on its three instances, and what we add, in some 4 minutes on two
+    cores.
 
-    With --full also the algorithms that the theorems cover, and regret against the number of
-    Langevin steps (in a folder of its own): some 20 minutes.
+    With --full it also plays the algorithms that the theorems cover, and regret against the number
+    of Langevin steps (in a folder of its own), in some 20 minutes.
     """
-    carry_out(shipped()["figure1"], asked)
-    if asked.full:
-        beside = None if asked.out is None else asked.out / "langevin_steps"
-        carry_out(shipped()["langevin_steps"], replace(asked, out=beside))
+    play("figure1", full=full, out=out, **asked)
+    if full:
+        play("langevin_steps", full=True, out=out and out / "langevin_steps", **asked)
 
 
 @reproduce.command()
 @options
-def baselines(asked: Asked) -> None:
-    """Every policy there is on the same instances: a quarter of an hour on two cores."""
-    carry_out(shipped()["baselines"], asked)
+def baselines(**asked: Any) -> None:
+    """Play every policy on the same instances, in a quarter of an hour on two cores."""
+    play("baselines", **asked)
+
+
+def play(name: str, **asked: Any) -> None:
+    """Carry out the reproduction of an experiment."""
+    carry_out(lambda watch: experiments.reproduce(name, watch=watch, **asked))

@@ -75,19 +75,16 @@ def precision_factor(active, precision):
 
 @njit(cache=True)
 def is_pinned(theta, precision):
-    """Whether the data pin every active value, and hence every subset of them.
-
-    Joint moves stay among such supports. All decide by this order of elimination: pivots of another
-    order may differ by rounding, and some moves would have no way back.
+    """Whether the data pin every active value, and hence every subset of them; all moves decide by
+    this order of elimination, as in another one rounding could leave a move no way back.
     """
     return precision_factor(support(theta), precision)[1]
 
 
 @njit(cache=True)
 def surely_pinned(active, diagonal, n, variances):
-    """Whether the n eliminated features, whose values have these variances, must be pinned.
-
-    Each keeps enough precision beside all others, hence in any order. Else ``is_pinned`` decides.
+    """Whether the n eliminated features, whose values have these variances, are pinned in any order
+    of elimination; else ``is_pinned`` decides.
     """
     sure = True
     for a in range(n):
@@ -171,9 +168,8 @@ def subtract(row, others, shares, n, scale):
 def drop(done, n, place):
     """Undo the elimination of the feature at one place of n; returns its lean.
 
-    Without the feature's row, the factor has one entry too many in each row below. Givens rotations
-    of neighbouring columns remove these entries and turn the feature's part into the last column.
-    The inverse loses a column, and its rows turn the same way.
+    Without the feature's row, the factor has one entry too many in each row below, which Givens
+    rotations of neighbouring columns remove. The inverse loses a column, and its rows turn alike.
     """
     active, factor, inverse = done.active, done.factor, done.inverse
     shadow, centre, j = done.shadow, done.centre, active[place]
@@ -210,9 +206,8 @@ def drop(done, n, place):
 
 @njit(cache=True, error_model="numpy")  # so that no division by zero is looked for
 def without(done, n, place):
-    """The elimination of all n features but one, of which only precisions and slopes are valid.
-
-    It needs only the feature's column of the covariance, so it is cheaper than ``drop``.
+    """The elimination of all n features but one, cheaper than by ``drop``; only its precisions and
+    slopes are valid.
     """
     others, precisions, slopes = done.active.copy(), done.precisions.copy(), done.slopes.copy()
     others[place : n - 1] = done.active[place + 1 : n]

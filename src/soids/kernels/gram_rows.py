@@ -54,9 +54,8 @@ def raised(matrix, action):
 
 @njit(cache=True)
 def meet(gram, j):
-    """Sum a row that is not cached, in place of the row that was added first; return its slot.
-
-    A row that was added may be replaced by the next call: look its slot up again.
+    """Sum a row that is not cached, in place of the row that was added first; returns its slot,
+    which the next call may give to another row.
     """
     place = gram.met[0] % gram.owners.size
     slot = gram.room + place
@@ -117,9 +116,8 @@ def opened(gram, start, stop, count):
 
 @njit(cache=True, nogil=True)
 def fill_rows(start, stop, features, gram, rows):
-    """Write the rows of some features of a gram that is no blend.
-
-    Rows that are not cached are summed together, so that a piece of the actions is read once.
+    """Write the rows of some features of a gram that is no blend; those not cached are summed
+    together, so that a piece of the actions is read once.
     """
     actions, missing, count = gram.actions, np.empty(stop - start, dtype=np.int64), 0
     for k in range(start, stop):

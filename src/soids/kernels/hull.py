@@ -8,9 +8,8 @@ from numba import njit
 def best_edge(regret, gain, power):
     """The edge of the upper hull of (regret, gain) that holds the least ratio, in time of order K.
 
-    Between the action of least regret and the one of most gain, the farthest point above the chord
-    is a vertex of the hull. The ratio's slope along the chord says on which side of the vertex the
-    minimum lies; points on the other side are dropped.
+    The farthest point above a chord is a vertex of the hull. The ratio's slope along the chord says
+    on which side of the vertex the minimum lies; points on the other side are dropped.
     """
     left, right = 0, 0
     for k in range(regret.size):

@@ -77,9 +77,8 @@ def appraise_blocks(start, stop, rewards, weights, pivots, regret, gain, peaks):
 
 @njit(cache=True, nogil=True)
 def lead(peaks, weights, pivots):
-    """How far the best rewards lie above the pivots, on average.
-
-    To the last bit, it is minus the shortfall of an action that is best under every parameter.
+    """How far the best rewards lie above the pivots, on average: to the last bit, minus the
+    shortfall of an action that is best under every parameter.
     """
     total = 0.0
     for m in range(weights.size):

@@ -32,20 +32,6 @@ def reward_rows(start, stop, thetas, columns, rewards):
             add_shares(first, thetas[m], supports[m - start], columns, rewards[m, first:last])
 
 
-def taken(rewards, rows) -> Floats:
-    """Some rows of the rewards, possibly several times; with a million actions they are large."""
-    some = np.empty((len(rows), rewards.shape[1]))
-    by_rows(take_rows, rewards.shape[1], len(rows), rewards, rows, some)
-    return some
-
-
-@njit(cache=True, nogil=True)
-def take_rows(start, stop, rewards, rows, some):
-    """Write some of the rows."""
-    for m in range(start, stop):
-        some[m] = rewards[rows[m]]
-
-
 def best_rewards(rewards, starts) -> Floats:
     """The best reward of each action set under every parameter, (M, B)."""
     best = np.empty((len(rewards), len(starts) - 1))

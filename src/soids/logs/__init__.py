@@ -1,35 +1,44 @@
 """Logs of decisions: the actions on offer, the choice and its probability, and the reward."""
 
 import os
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from soids.logs.dsjson import DsjsonLog
 from soids.logs.frames import FrameLog
-from soids.logs.jsonlines import JsonLog, LogWriter, text_lines
+from soids.logs.jsonlines import JsonLog, text_lines
+from soids.logs.kept import KeptLog
 from soids.logs.obd import OpenBanditLog
 from soids.logs.parquet import ParquetLog, write_parquet
 from soids.logs.records import Entry, Log, LogError, rewarded
+from soids.logs.writer import LogWriter
 
 FORMATS: dict[str, Any] = {
-    "soids": JsonLog,
-    "parquet": ParquetLog,
-    "obd": OpenBanditLog,
-    "dsjson": DsjsonLog,
-}
+    "soids": JsonLog, "parquet": ParquetLog, "obd": OpenBanditLog, "dsjson": DsjsonLog,
+}  # fmt: skip
 
 __all__ = [
-    "FORMATS", "DsjsonLog", "Entry", "FrameLog", "JsonLog", "Log", "LogError", "LogWriter",
-    "OpenBanditLog", "ParquetLog", "format_of", "read_log", "rewarded", "write_parquet",
+    "FORMATS", "DsjsonLog", "Entry", "FrameLog", "JsonLog", "KeptLog", "Log", "LogError",
+    "LogWriter", "OpenBanditLog", "ParquetLog", "format_of", "read_log", "rewarded",
+    "write_parquet",
 ]  # fmt: skip
 
 
 def read_log(path: str | os.PathLike[str], *, form: str | None = None, **settings: object) -> Log:
-    """The log in a file; without ``form``, its format is detected."""
+    """The log in a file; without ``form``, its format is detected. Settings of None are left out.
+
+    ``target`` names the field with the probabilities of another policy.
+    """
     form = format_of(Path(path)) if form is None else form
     if form not in FORMATS:
         raise ValueError(f"form must be one of {', '.join(FORMATS)}, got {form!r}")
-    log: Log = FORMATS[form](path, **settings)
+    given = {name: value for name, value in settings.items() if value is not None}
+    for name in given:
+        forms = [one for one, kind in FORMATS.items() if name in signature(kind).parameters]
+        if forms and form not in forms:
+            raise ValueError(f"{name} is for logs of {' and '.join(forms)}, this one is {form}")
+    log: Log = FORMATS[form](path, **given)
     return log
 
 

@@ -16,24 +16,17 @@ A first pass over the file collects the names of all features.
 import math
 import os
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from soids.arrays import Floats, as_number
-from soids.logs.joining import complete
+from soids.logs import records
+from soids.logs.joining import Joiner, complete
 from soids.logs.jsonlines import check_torn, json_lines
-from soids.logs.records import (
-    Entry,
-    as_id,
-    as_probabilities,
-    as_propensity,
-    as_set,
-    as_time,
-    located,
-    needed,
-)
+from soids.logs.records import Entry
 
 FEATURES = ("actions", "crossed")
 MOST_COLUMNS = 20_000  # a set of 100 actions then takes 16 MB
@@ -56,21 +49,21 @@ class DsjsonLog:
         self._columns: dict[str, int] | None = None
 
     def __iter__(self) -> Iterator[Entry]:
-        columns = self.columns()
-        return complete(
-            self, self._events(),
-            lambda line, record: as_decision(record, self._set_of(record, columns), line),
-        )  # fmt: skip
+        columns, joiner = self.columns(), Joiner()
+
+        def take(line: int, record: dict[str, Any]) -> Entry | None:
+            return joiner.decide(as_decision(record, self._set_of(record, columns), line))
+
+        return complete(self, self._events(), take, joiner)
 
     def columns(self) -> dict[str, int]:
         """The column of every feature, by name, in the order in which they first occur."""
         if self._columns is None:
             columns: dict[str, int] = {}
             for line, record in self._events():
-                with located(self.name, self.unit, line):
-                    for action in self._actions_of(record):
-                        for name in action:
-                            columns.setdefault(name, len(columns))
+                with records.located(self.name, self.unit, line):
+                    for name in chain.from_iterable(self._actions_of(record)):
+                        columns.setdefault(name, len(columns))
                     if len(columns) > MOST_COLUMNS:
                         raise ValueError(
                             f"the file has more than {MOST_COLUMNS} features so far: drop those "
@@ -108,7 +101,7 @@ class DsjsonLog:
         actions = np.zeros((len(described), len(columns)))
         for row, action in zip(actions, described, strict=True):
             row[[columns[name] for name in action]] = list(action.values())
-        return as_set(actions, "c._multi", None)
+        return records.as_set(actions, "c._multi", None)
 
 
 def as_decision(record: dict[str, Any], actions: Floats | int, line: int) -> Entry:
@@ -116,7 +109,7 @@ def as_decision(record: dict[str, Any], actions: Floats | int, line: int) -> Ent
     count = len(actions) if isinstance(actions, np.ndarray) else actions
     if as_number(record.get("pdrop", 0.0), "pdrop") != 0.0:
         raise ValueError(f"pdrop must be 0, got {record['pdrop']}: dropped events are unsupported")
-    order = needed(record, "a")
+    order = records.needed(record, "a")
     listed = isinstance(order, list) and all(type(number) is int for number in order)
     if not listed or sorted(order) != list(range(1, count + 1)):
         raise ValueError(f"a must list the actions 1..{count} once each, got {order!r:.60}")
@@ -127,7 +120,7 @@ def as_decision(record: dict[str, Any], actions: Floats | int, line: int) -> Ent
     probabilities, propensity = None, record.get("_label_probability")
     if record.get("p") is not None:
         probabilities = np.empty(count)
-        probabilities[np.array(order) - 1] = as_probabilities(record["p"], count, "p")
+        probabilities[np.array(order) - 1] = records.as_probabilities(record["p"], count, "p")
         probabilities.flags.writeable = False
         own = float(probabilities[chosen])
         if propensity is None:
@@ -137,11 +130,11 @@ def as_decision(record: dict[str, Any], actions: Floats | int, line: int) -> Ent
     if propensity is None:
         raise ValueError("_label_probability (or p) must be there: no estimate without it")
     cost = record.get("_label_cost")
-    learned = cost is not None and not record.get("_skipLearn", False)
+    is_learned = cost is not None and not record.get("_skipLearn", False)
     return Entry(
-        as_id(record.get("EventId") or str(line)), actions, chosen, as_propensity(propensity),
-        -as_number(cost, "_label_cost") if learned else None,
-        probabilities, time=as_time(record.get("Timestamp")), line=line,
+        records.as_id(record.get("EventId") or str(line)), actions, chosen,
+        records.as_propensity(propensity), -as_number(cost, "_label_cost") if is_learned else None,
+        probabilities, time=records.as_time(record.get("Timestamp")), line=line,
     )  # fmt: skip
 
 
@@ -156,8 +149,8 @@ def flattened(part: object, name: str = "") -> dict[str, float]:
     if isinstance(part, list):
         inside = {}
         for place, value in enumerate(part):
-            numbered = isinstance(value, int | float) and not isinstance(value, bool)
-            inside |= flattened(value, f"{name}[{place}]" if numbered else name)
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            inside |= flattened(value, f"{name}[{place}]" if is_number else name)
         return inside
     if part is None:
         return {}

@@ -7,19 +7,8 @@ from typing import Any
 import numpy as np
 
 from soids.arrays import Floats, as_count, as_floats
-from soids.logs.joining import complete
-from soids.logs.records import (
-    Entry,
-    agreed,
-    as_id,
-    as_probabilities,
-    as_probability,
-    as_propensity,
-    as_reward,
-    as_set,
-    as_time,
-    wrong,
-)
+from soids.logs.joining import Joiner, complete
+from soids.logs.records import Entry, as_entry, as_set, wrong
 
 
 class FrameLog:
@@ -44,64 +33,39 @@ class FrameLog:
     unit = "row"
 
     def __init__(
-        self,
-        frame: Any,
-        *,
-        reward: str = "reward",
-        propensity: str = "propensity",
-        chosen: str | None = None,
-        actions: int | object = None,
-        probabilities: Sequence[str] | None = None,
-        target: str | Sequence[str] | None = None,
-        id: str | None = None,
-        time: str | None = None,
-        policy: str | None = None,
-    ) -> None:
+        self, frame: Any, *, reward: str = "reward", propensity: str = "propensity",
+        chosen: str | None = None, actions: int | object = None,
+        probabilities: Sequence[str] | None = None, target: str | Sequence[str] | None = None,
+        id: str | None = None, time: str | None = None, policy: str | None = None,
+    ) -> None:  # fmt: skip
         self.frame = as_frame(frame)
-        self.reward, self.propensity = self._column(reward), self._column(propensity)
-        self.id, self.time, self.policy = (
-            None if name is None else self._column(name, of_numbers=False)
-            for name in (id, time, policy)
-        )
-        self.chosen, self.actions = self._choices(chosen, actions)
-        self.probabilities = None if probabilities is None else self._table(probabilities)
-        self.target: list[Any] | Floats | None = None
-        if isinstance(target, str):
-            self.target = self._column(target)
-        elif target is not None:
-            self.target = self._table(target)
+        self.reward = self._column(reward)
+        choices, self.actions = self._choices(chosen, actions)
+        self.fields: dict[str, Any] = {  # columns or tables by the name of the field
+            "propensity": self._column(propensity),
+            "chosen": choices,
+            "probabilities": self._table(probabilities),
+            "target": self._column(target) if isinstance(target, str) else self._table(target),
+        }
+        for field, name in {"id": id, "time": time, "policy": policy}.items():
+            self.fields[field] = None if name is None else self._column(name, of_numbers=False)
 
     def __iter__(self) -> Iterator[Entry]:
-        return complete(self, enumerate(range(len(self.reward)), 1), self._entry)
+        joiner = Joiner()
+        rows = enumerate(range(len(self.reward)), 1)
+        return complete(self, rows, lambda row, i: joiner.decide(self._entry(row, i)), joiner)
 
     def _entry(self, row: int, i: int) -> Entry:
-        actions, chosen, probabilities = self.actions, 0, None
-        propensity = self.propensity[i]
-        target: Floats | float | None = None
+        actions, reward = self.actions, self.reward[i]
         if isinstance(actions, np.ndarray) and actions.ndim == 3:
             actions = as_set(actions[i], "actions", None)
-        count = len(actions) if isinstance(actions, np.ndarray) else actions
-        if self.chosen is not None and count is not None:
-            chosen = as_count(self.chosen[i], "chosen", 0, count - 1)
-        if self.probabilities is not None:
-            probabilities = as_probabilities(self.probabilities[i], count or 0, "probabilities")
-            propensity = agreed(propensity, probabilities, chosen)
-        if isinstance(self.target, np.ndarray):
-            target = as_probabilities(self.target[i], count or 0, "target")
-        elif self.target is not None:
-            target = as_probability(self.target[i], "target")
-        reward = self.reward[i]
         if isinstance(reward, float) and math.isnan(reward):
             raise ValueError(
                 "reward must be a number, got nan: for missing rewards, take a column type with "
                 "nulls, such as pandas' Float64"
             )
-        return Entry(
-            as_id(str(row) if self.id is None else self.id[i]), actions, chosen,
-            as_propensity(propensity), None if reward is None else as_reward(reward),
-            probabilities, target, None if self.time is None else as_time(self.time[i]),
-            "" if self.policy is None or self.policy[i] is None else str(self.policy[i]), row,
-        )  # fmt: skip
+        record = {name: values[i] for name, values in self.fields.items() if values is not None}
+        return as_entry({"id": str(row), "reward": reward, **record}, actions, row)
 
     def _column(self, name: str, *, of_numbers: bool = True) -> list[Any]:
         """The values of a column, None where one is missing; NaN among numbers stays NaN."""
@@ -114,20 +78,22 @@ class FrameLog:
             for value, missing in zip(column.to_list(), column.is_null().to_list(), strict=True)
         ]
 
-    def _table(self, names: Sequence[str]) -> Floats:  # (n, K)
-        table: Floats = np.array([self._column(name) for name in names], dtype=np.float64).T
-        return table
+    def _table(self, names: Sequence[str] | None) -> Floats | None:  # (n, K)
+        if names is None:
+            return None
+        return np.array([self._column(name) for name in names], dtype=np.float64).T
 
     def _choices(
         self, chosen: str | None, actions: object
     ) -> tuple[list[Any] | None, Floats | int | None]:
-        values = None if chosen is None else self._column(chosen, of_numbers=False)
-        if actions is None:
-            if values is None:
+        """The index of the chosen action in each row, and the actions, or their number."""
+        if chosen is None:
+            if actions is None:
                 return None, None
-            return indexed(values, as_labels(values))
-        if values is None:
             raise ValueError("chosen must name a column when actions are given, got None")
+        values = self._column(chosen, of_numbers=False)
+        if actions is None:
+            return indexed(values, as_labels(values))
         if isinstance(actions, list | tuple) and all(isinstance(one, str) for one in actions):
             return indexed(values, list(actions))
         if isinstance(actions, int):

@@ -5,82 +5,103 @@ need 160 MB, whatever their actions are.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from soids.arrays import Ints
-from soids.logs.records import Entry, Log, RepeatedIdError, located
+from soids.arrays import Bools, Floats, Ints, as_number
+from soids.logs import records
+from soids.logs.records import Entry, Header, Log
 
 BATCH = 1 << 16  # hashes that are looked up together
 T = TypeVar("T")
 
 
 def complete(
-    log: Log, records: Iterable[tuple[int, T]], as_entry: Callable[[int, T], Entry]
-) -> Iterator[Entry]:
-    """The decisions in numbered records, those without a reward last; errors name their place."""
-    joiner, line = Joiner(), 1
-    with located(log.name, log.unit, lambda: line):
-        for line, record in records:
-            entry = as_entry(line, record)
-            if joiner.decide(entry):
+    log: Log, numbered: Iterable[tuple[int, T]], take: "Callable[[int, T], Entry | None]",
+    joiner: "Joiner",
+) -> Iterator[Entry]:  # fmt: skip
+    """The decisions in numbered records, those without a reward last; errors name their place.
+
+    ``take`` reads a record and returns the decision that it completes, if any.
+    """
+    line = 1
+    with records.located(log.name, log.unit, lambda: line):
+        for line, record in numbered:
+            entry = take(line, record)
+            if entry is not None:
                 yield entry
         yield from joiner.finish()
 
 
+class Contents:
+    """The header and the decisions of the records read so far."""
+
+    def __init__(self, target: str = "target") -> None:
+        self.target = target
+        self.header: Header | None = None
+        self.joiner = Joiner()
+        self.last: Floats | int = 0  # actions
+
+    def take(self, line: int, record: dict[str, Any]) -> Entry | None:
+        """Read a record; returns the decision that it completes, if any."""
+        if self.header is None:
+            self.header = records.as_header(record)
+            return None
+        if "reward_of" in record:
+            reward = as_number(records.needed(record, "reward"), "reward")
+            return self.joiner.reward(records.as_id(record["reward_of"]), reward)
+        entry = records.as_entry(record, self._actions(record, self.header), line, self.target)
+        self.header = self.header.after(entry)
+        return self.joiner.decide(entry)
+
+    def _actions(self, record: dict[str, Any], header: Header) -> Floats | int:
+        """The actions of a record: the same object as before, if they are equal."""
+        actions = records.find_actions(record, header)
+        if actions is not self.last and not np.array_equal(actions, self.last):
+            self.last = actions
+        return self.last
+
+
 class Seen:
-    """Hashes of ids in sorted blocks, each at least twice as long as the next.
+    """Hashes of ids, and the lines on which they were given.
 
     Two of ten million ids have the same hash of 64 bits with a probability of 3 in a million.
     """
 
     def __init__(self) -> None:
         self.fresh: dict[int, int] = {}  # line by hash
-        self.blocks: list[tuple[Ints, Ints]] = []  # hashes and their lines
+        self.hashes = np.array([-1])  # of all others, sorted; no hash is -1
+        self.lines = np.array([0])
 
-    def add(self, name: str, line: int) -> tuple[int, int] | None:
-        """Add an id; returns the lines of a repeated one, once it is detected."""
+    def add(self, name: str, line: int) -> None:
+        """Add an id; a repeated one is refused now or later, at the latest by ``settle``."""
         key = hash(name)
         if key in self.fresh:
-            return self.fresh[key], line
+            raise records.RepeatedIdError(self.fresh[key], line)
         self.fresh[key] = line
-        return self.settle() if len(self.fresh) == BATCH else None
+        if len(self.fresh) == BATCH:
+            self.settle()
 
-    def settle(self) -> tuple[int, int] | None:
+    def settle(self) -> None:
         """Look up the latest ids among all before them."""
-        if not self.fresh:
-            return None
-        hashes = np.fromiter(self.fresh, np.int64, len(self.fresh))
-        lines = np.fromiter(self.fresh.values(), np.int64, len(self.fresh))
-        twice = [pair for block in self.blocks for pair in matches(block, hashes, lines)]
-        if twice:
-            return min(twice, key=lambda pair: pair[1])
+        hashes, lines = np.array(sorted(self.fresh.items()), np.int64).reshape(-1, 2).T
+        again, places = self._find(hashes)
+        if again.any():
+            line, first = min(zip(lines[again], self.lines[places[again]], strict=True))
+            raise records.RepeatedIdError(int(first), int(line))
+        self.hashes = np.insert(self.hashes, places, hashes)
+        self.lines = np.insert(self.lines, places, lines)
         self.fresh = {}
-        self.blocks.append(sorted_block(hashes, lines))
-        while len(self.blocks) > 1 and len(self.blocks[-2][0]) < 2 * len(self.blocks[-1][0]):
-            (first, at), (second, there) = self.blocks[-2:]
-            merged = sorted_block(np.append(first, second), np.append(at, there))
-            self.blocks[-2:] = [merged]
-        return None
 
     def knows(self, name: str) -> bool:
         key = hash(name)
-        one, nowhere = np.array([key]), np.array([0])
-        return key in self.fresh or any(matches(block, one, nowhere) for block in self.blocks)
+        return key in self.fresh or bool(self._find(np.array([key]))[0].any())
 
-
-def sorted_block(hashes: Ints, lines: Ints) -> tuple[Ints, Ints]:
-    order = np.argsort(hashes)
-    return hashes[order], lines[order]
-
-
-def matches(block: tuple[Ints, Ints], hashes: Ints, lines: Ints) -> list[tuple[int, int]]:
-    """For each hash that is in the block, its line there and its line here."""
-    known, at = block
-    places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
-    again = known[places] == hashes
-    return list(zip(at[places[again]].tolist(), lines[again].tolist(), strict=True))
+    def _find(self, hashes: Ints) -> tuple[Bools, Ints]:
+        """Which hashes are among the sorted ones, and the place of each."""
+        places = np.searchsorted(self.hashes, hashes)
+        return self.hashes.take(places, mode="clip") == hashes, places
 
 
 class Joiner:
@@ -91,13 +112,14 @@ class Joiner:
         self.waiting: dict[str, Entry] = {}
         self.decisions = 0
 
-    def decide(self, entry: Entry) -> bool:
-        """Add a decision; returns whether it has its reward."""
-        refuse(self.seen.add(entry.id, entry.line))
+    def decide(self, entry: Entry) -> Entry | None:
+        """Add a decision; returns it if it has its reward."""
+        self.seen.add(entry.id, entry.line)
         self.decisions += 1
-        if entry.reward is None:
-            self.waiting[entry.id] = entry
-        return entry.reward is not None
+        if entry.reward is not None:
+            return entry
+        self.waiting[entry.id] = entry
+        return None
 
     def reward(self, name: str, reward: float) -> Entry:
         """The decision with this id, completed by its reward."""
@@ -117,10 +139,5 @@ class Joiner:
         """The decisions without a reward, after the last line."""
         if not self.decisions:
             raise ValueError("the log must hold a decision, it is empty")
-        refuse(self.seen.settle())
+        self.seen.settle()
         return list(self.waiting.values())
-
-
-def refuse(twice: tuple[int, int] | None) -> None:
-    if twice is not None:
-        raise RepeatedIdError(*twice)

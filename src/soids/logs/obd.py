@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-from soids.arrays import Floats, as_actions, as_count
+from soids.arrays import Floats, as_actions, as_count, as_number
 from soids.logs.jsonlines import text_lines
-from soids.logs.records import Entry, as_propensity, as_reward, as_time, located
+from soids.logs.records import Entry, as_propensity, as_time, located
 
 NEEDED = ("item_id", "position", "click", "propensity_score")
 AFFINITY = "user-item_affinity_"
@@ -57,7 +57,7 @@ class OpenBanditLog:
                     str(line - 1), actions,
                     as_count(number(row, "item_id", int), "item_id", 0, len(items) - 1),
                     as_propensity(number(row, "propensity_score")),
-                    as_reward(number(row, "click")),
+                    as_number(number(row, "click"), "reward"),
                     time=as_time(row.get("timestamp") or None), line=line,
                 )  # fmt: skip
             if line == 1:
@@ -125,8 +125,9 @@ def encoded(values: list[str]) -> Floats:  # (K, 1), or (K, number of codes)
     try:
         return np.array(values, dtype=np.float64)[:, None]
     except ValueError:
-        codes = sorted(set(values))
-        return np.array([[float(value == code) for code in codes] for value in values])
+        codes = np.array(sorted(set(values)))
+        indicators: Floats = (np.array(values)[:, None] == codes).astype(np.float64)
+        return indicators
 
 
 def read_items(path: Path) -> Floats:  # (K, d)

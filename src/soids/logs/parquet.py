@@ -6,22 +6,14 @@ import importlib
 import json
 import os
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from soids.logs.joining import Joiner
-from soids.logs.records import (
-    Entry,
-    Header,
-    as_entry,
-    as_header,
-    located,
-    make_header,
-    wrong,
-)
+from soids.logs.joining import Contents, complete
+from soids.logs.records import Entry, Header, as_header, make_header, wrong
 
 KEY = b"soids"  # of the header, in the metadata
 BATCH = 8192  # rows in memory at a time
@@ -47,29 +39,28 @@ class ParquetLog:
         self.target = target
 
     def __iter__(self) -> Iterator[Entry]:
-        pyarrow = arrow()
-        joiner, row = Joiner(), 1
-        with located(self.name, self.unit, lambda: row), self.path.open("rb") as source:
+        contents = Contents(self.target)
+        return complete(self, self._rows(contents), contents.take, contents.joiner)
+
+    def _rows(self, contents: Contents) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The numbered rows; the header goes to the contents."""
+        pyarrow, row = arrow(), 0
+        with self.path.open("rb") as source:
             try:
                 file = pyarrow.parquet.ParquetFile(source)
-                header = read_header(file.schema_arrow.metadata or {})
-                records = chain.from_iterable(
-                    batch.to_pylist() for batch in file.iter_batches(batch_size=BATCH)
-                )
-                for row, record in enumerate(records, 1):
-                    entry = as_entry(record, header, row, self.target)
-                    header = header.after(entry)
-                    if joiner.decide(entry):
-                        yield entry
+                metadata = file.schema_arrow.metadata or {}
+                if KEY not in metadata:
+                    raise ValueError(
+                        "no header of soids in the metadata: read it as a DataFrame, by FrameLog"
+                    )
+                contents.header = as_header(json.loads(metadata[KEY]))
+                for batch in file.iter_batches(batch_size=BATCH):
+                    for record in batch.to_pylist():
+                        row += 1
+                        yield row, record
             except (pyarrow.ArrowException, OSError) as error:
-                raise wrong(self.name, self.unit, row, f"damaged parquet: {error}") from None
-            yield from joiner.finish()
-
-
-def read_header(metadata: dict[bytes, bytes]) -> Header:
-    if KEY not in metadata:
-        raise ValueError("no header of soids in the metadata: read it as a DataFrame, by FrameLog")
-    return as_header(json.loads(metadata[KEY]))
+                why = f"damaged parquet: {error}"
+                raise wrong(self.name, self.unit, max(row, 1), why) from None
 
 
 def write_parquet(

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from soids.arrays import LARGEST, Floats, as_actions, as_count, as_floats, as_number
+from soids.arrays import Floats, as_actions, as_count, as_floats, as_number, as_rows
 
 FORMAT = "soids log"
 VERSION = 1
@@ -63,9 +63,7 @@ def indicators(count: int) -> Floats:  # (K, K)
 
 
 class Log(Protocol):
-    """Entries that can be read repeatedly, one at a time, each when its reward is known; those
-    without a reward are the last.
-    """
+    """Entries that can be read repeatedly; those without a reward are the last."""
 
     name: str
     unit: str  # "line" or "row"
@@ -103,14 +101,12 @@ class Header(NamedTuple):
 def as_header(record: object) -> Header:
     """The header that JSON describes, checked."""
     if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise ValueError(
-            f'the header {{"format": "{FORMAT}", "version": {VERSION}}} must come first'
-        )
-    if record.get("version") != VERSION:
-        raise ValueError(
-            f"version must be {VERSION}, got {record.get('version')!r}: this soids cannot read it"
-        )
-    dimension, sets = record.get("dimension"), record.get("sets", {})
+        known = f'{{"format": "{FORMAT}", "version": {VERSION}}}'
+        raise ValueError(f"the header {known} must come first")
+    version, dimension = record.get("version"), record.get("dimension")
+    if version != VERSION:
+        raise ValueError(f"version must be {VERSION}, got {version!r}: this soids cannot read it")
+    sets = record.get("sets", {})
     if not isinstance(sets, dict):
         raise ValueError(f"sets must be an object of action sets by name, got {sets!r:.40}")
     return make_header(sets, None if dimension is None else as_count(dimension, "dimension"))
@@ -128,36 +124,34 @@ def make_header(sets: Mapping[str, object], dimension: int | None) -> Header:
 
 def as_set(actions: object, name: str, dimension: int | None) -> Floats:  # (K, d)
     """A checked, read-only action set."""
-    array = as_floats(actions, name)
-    if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"{name} must have shape (K, d), one action a row, got {array.shape}")
-    if dimension is not None and array.shape[1] != dimension:
+    rows = as_rows(actions, name)
+    if dimension is not None and rows.shape[1] != dimension:
         raise ValueError(
-            f"{name} must have dimension {dimension} as before it, got {array.shape[1]}"
+            f"{name} must have dimension {dimension} as before it, got {rows.shape[1]}"
         )
-    array.flags.writeable = False
-    return array
+    rows.flags.writeable = False
+    return rows
 
 
-def as_entry(record: Mapping[str, Any], header: Header, line: int, target: str) -> Entry:
+def as_entry(
+    record: Mapping[str, Any], actions: Floats | int | None, line: int, target: str = "target"
+) -> Entry:
     """The decision that a record describes, checked; ``target`` names the field with the
-    probabilities of another policy.
+    probabilities of another policy. If the actions are unknown, so is the choice.
     """
-    actions = find_actions(record, header)
-    count = len(actions) if isinstance(actions, np.ndarray) else actions
-    chosen = as_count(needed(record, "chosen"), "chosen", 0, count - 1)
+    count = len(actions) if isinstance(actions, np.ndarray) else actions or 0
+    chosen = 0 if actions is None else as_count(needed(record, "chosen"), "chosen", 0, count - 1)
     probabilities, propensity = record.get("probabilities"), record.get("propensity")
     if probabilities is not None:
         probabilities = as_probabilities(probabilities, count, "probabilities")
         propensity = agreed(propensity, probabilities, chosen)
     if propensity is None:
         raise ValueError("propensity (or probabilities) must be there: no estimate without it")
-    masses = record.get(target)
-    if isinstance(masses, list | tuple):
+    masses, reward = record.get(target), record.get("reward")
+    if isinstance(masses, list | tuple | np.ndarray):
         masses = as_probabilities(masses, count, target)
     elif masses is not None:
         masses = as_probability(masses, target)
-    reward = record.get("reward")
     return Entry(
         as_id(needed(record, "id")), actions, chosen, as_propensity(propensity),
         None if reward is None else as_number(reward, "reward"),
@@ -214,10 +208,8 @@ def as_propensity(value: object) -> float:
     """The probability of a chosen action, which is not zero."""
     propensity = as_number(value, "propensity")
     if not SMALLEST_PROPENSITY <= propensity <= 1.0 + ROUNDING:
-        raise ValueError(
-            f"propensity must lie in {SMALLEST_PROPENSITY:g}..1 for the chosen action, "
-            f"got {propensity:g}"
-        )
+        span = f"{SMALLEST_PROPENSITY:g}..1 for the chosen action"
+        raise ValueError(f"propensity must lie in {span}, got {propensity:g}")
     return min(propensity, 1.0)
 
 
@@ -243,19 +235,13 @@ def as_probabilities(value: object, count: int, name: str) -> Floats:  # (K,)
     array = as_floats(value, name)
     if array.shape != (count,):
         raise ValueError(f"{name} must hold one number an action ({count}), got {array.shape}")
-    for k in np.flatnonzero((array < 0.0) | (array > 1.0 + ROUNDING))[:1]:
+    if array.min() < 0.0 or array.max() > 1.0 + ROUNDING:
+        k = int(np.argmax((array < 0.0) | (array > 1.0 + ROUNDING)))
         raise ValueError(f"{name}[{k}] must be a probability, got {array[k]:g}")
     if abs(array.sum() - 1.0) > ROUNDING:
         raise ValueError(f"{name} must sum to 1, got {array.sum():.6g}")
     array.flags.writeable = False
     return array
-
-
-def as_reward(value: object) -> float:
-    """A reward, which must not be missing."""
-    if value is None:
-        raise ValueError(f"reward must be a number of at most {LARGEST:g} in size, got none")
-    return as_number(value, "reward")
 
 
 class LogError(ValueError):

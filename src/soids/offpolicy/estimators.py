@@ -7,12 +7,10 @@ Notation, (n,) each
     expected   the model's mean reward over the target's distribution
 
 All estimators but the direct method are averages of independent terms, or ratios of such averages.
-Their intervals are Student's t after Hall's transformation (1992), which removes the skewness.
-Terms are mostly zero and sometimes large, and the largest weights may not have occurred yet, so the
-usual interval ends too low. With nine rare events and weights from 0.2 to 5 the usual 95 % interval
-of IPS holds the true value in 86 % of the cases; this one, where given, holds it in 94 %
-(docs/replay.md). A studentised bootstrap is as accurate to this order, but random. Empirical
-Bernstein bounds always hold, but need a bound on all possible weights, and are void if it is 1e6.
+Their intervals are Student's t after Hall's transformation (1992), which removes the skewness:
+terms are mostly zero and sometimes large, and the largest may not have occurred yet, so the usual
+interval ends too low. docs/replay.md has the coverage of both, and why other intervals are not
+used.
 """
 
 import math
@@ -87,11 +85,7 @@ def direct(expected: Floats) -> Estimate:
 
 
 def doubly_robust(
-    weights: Floats,
-    rewards: Floats,
-    predicted: Floats,
-    expected: Floats,
-    confidence: float = 0.95,
+    weights: Floats, rewards: Floats, predicted: Floats, expected: Floats, confidence: float = 0.95
 ) -> Estimate:
     """Doubly robust (Dudik, Langford, Li 2011): the model, corrected by its weighted errors.
 
@@ -146,8 +140,7 @@ def mean_of(method: str, terms: Floats, confidence: float = 0.95) -> Estimate:
 
 
 def unskewed(quantile: float, skewness: float) -> float:
-    """The studentised mean that Hall's cubic maps to a quantile; the skewness is that of the terms
-    over sqrt(n).
+    """The studentised mean that Hall's cubic maps to a quantile, by the skewness over sqrt(n).
 
     >>> round(unskewed(-1.96, 0.3), 3), unskewed(-1.96, 0.0)
     (-2.65, -1.96)

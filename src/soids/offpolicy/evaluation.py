@@ -1,6 +1,6 @@
 """Off-policy evaluation of several policies on one log, with the reasons to doubt the estimates.
 
-The log is read several times, and only a few numbers of each round stay in memory. Of a log that
+A long log is read several times, and only a few numbers of each round stay in memory. If a log
 grows meanwhile, the rounds of the first reading count.
 """
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import Floats, as_number, as_share
-from soids.logs import Entry, Log, LogError, rewarded
+from soids.logs import Entry, KeptLog, Log, LogError, rewarded
 from soids.logs.records import ROUNDING, located
 from soids.offpolicy.estimators import Estimate, direct, doubly_robust, ips, snips
 from soids.offpolicy.models import RewardModel, fit_model
@@ -62,14 +62,9 @@ class Evaluation(NamedTuple):
 
 
 def evaluate(
-    log: Log,
-    candidates: Sequence[Candidate],
-    *,
-    train: float = 0.5,
-    confidence: float = 0.95,
-    floor: float = FLOOR,
-    on_round: OnRound = lambda stage: None,
-) -> Evaluation:
+    log: Log, candidates: Sequence[Candidate], *, train: float = 0.5, confidence: float = 0.95,
+    floor: float = FLOOR, on_round: OnRound = lambda stage: None,
+) -> Evaluation:  # fmt: skip
     """Estimate the mean reward that each policy would have had in place of the logging policy.
 
     If one of the policies learns, the first share ``train`` of the rounds is for training and all
@@ -96,37 +91,40 @@ def evaluate(
             f"candidates must be a list of at least one Candidate, such as NAMED['uniform'] or "
             f"learned(...), got {candidates!r}"
         )
+    log = KeptLog(log)
     total, unrewarded = survey(log, on_round)
-    trained = int(train * total) if any(one.learns for one in candidates) else 0
-    if trained == total or (trained == 0 and any(one.learns for one in candidates)):
+    any_learns = any(one.learns for one in candidates)
+    trained = int(train * total) if any_learns else 0
+    if trained == total or (any_learns and trained == 0):
         raise LogError(f"{log.name}: {total} rounds with a reward are too few to train on a share")
 
-    def training(label: str) -> Iterator[tuple[Entry, float]]:
-        return watched(islice(rewarded(log), trained), f"training {label}", on_round)
+    def rounds(stage: str, first: int, end: int) -> Iterator[tuple[Entry, float]]:
+        for one in islice(rewarded(log), first, end):
+            on_round(stage)
+            yield one
 
-    def testing(stage: str) -> Iterator[tuple[Entry, float]]:
-        return watched(islice(rewarded(log), trained, total), stage, on_round)
-
-    targets = [one.prepare(training(one.label) if one.learns else ()) for one in candidates]
-    model = fit_model(testing("fitting the model"))
-    all_terms = [Terms() for _ in targets]
+    targets = [
+        one.prepare(rounds(f"training {one.label}", 0, trained) if one.learns else ())
+        for one in candidates
+    ]
+    model = fit_model(rounds("fitting the model", trained, total))
+    all_terms = [array("d") for _ in targets]
     rewards, lines = array("d"), array("q")
-    for place, (entry, reward) in enumerate(testing("evaluating")):
+    for place, (entry, reward) in enumerate(rounds("evaluating", trained, total)):
         predicted = None if isinstance(model, str) else model.predict(place, entry.features)
         rewards.append(reward)
         lines.append(entry.line)
         for target, terms in zip(targets, all_terms, strict=True):
-            terms.note(entry, masses_of(target, entry, log), predicted)
-    seen = np.frombuffer(rewards)
-    reports = []
-    for one, target, terms in zip(candidates, targets, all_terms, strict=True):
-        report = terms.report(one.label, target, seen, model, confidence, floor)
+            terms.extend(terms_of(entry, masses_of(target, entry, log), predicted))
+    seen, reports = np.frombuffer(rewards), []
+    for one, terms in zip(candidates, all_terms, strict=True):
+        rows = np.frombuffer(terms).reshape(-1, 4).T.copy()
+        report = report_on(one.label, rows, seen, model, confidence, floor)
         where = f", {log.unit} {lines[report.overlap.largest_at]}"
         remarks = [remark + where for remark in report.overlap.remarks()]
         reports.append(report._replace(remarks=(*remarks, *report.remarks)))
-    return Evaluation(
-        log.name, trained, total - trained, unrewarded, float(seen.mean()), tuple(reports)
-    )
+    mean = float(seen.mean())
+    return Evaluation(log.name, trained, total - trained, unrewarded, mean, tuple(reports))
 
 
 def survey(log: Log, on_round: OnRound) -> tuple[int, int]:
@@ -139,15 +137,6 @@ def survey(log: Log, on_round: OnRound) -> tuple[int, int]:
     if total == 0:
         raise LogError(f"{log.name}: none of {unrewarded} decisions has a reward")
     return total, unrewarded
-
-
-def watched(
-    rounds: Iterator[tuple[Entry, float]], stage: str, on_round: OnRound
-) -> Iterator[tuple[Entry, float]]:
-    """The same rounds, with a call of ``on_round`` for each."""
-    for one in rounds:
-        on_round(stage)
-        yield one
 
 
 def masses_of(target: Target, entry: Entry, log: Log) -> Floats | float:
@@ -165,55 +154,43 @@ def masses_of(target: Target, entry: Entry, log: Log) -> Floats | float:
         return masses
 
 
-class Terms:
-    """The terms of the estimators for one target, round by round."""
+def terms_of(
+    entry: Entry, masses: Floats | float, predicted: Floats | None
+) -> tuple[float, float, float, float]:
+    """What the estimators need of a round and a target; NaN where it is unknown.
 
-    def __init__(self) -> None:
-        self.weights = array("d")
-        self.unseen = array("d")  # NaN where the log does not have probabilities of zero
-        self.predicted, self.expected = array("d"), array("d")
-        self.whole = True  # the masses of all actions are known in every round
+    These are the weight of the round, the target's mass on actions that the log never tries, and
+    the model's rewards of the chosen action and under the target.
+    """
+    whole = masses if isinstance(masses, np.ndarray) else None
+    chosen = float(masses if whole is None else whole[entry.chosen])
+    unseen = modelled = expected = math.nan
+    if whole is not None and predicted is not None:
+        modelled, expected = float(predicted[entry.chosen]), float(whole @ predicted)
+    if whole is not None and entry.probabilities is not None:
+        unseen = float(whole[entry.probabilities == 0.0].sum())
+    elif entry.propensity >= 1.0 - ROUNDING:  # all other actions have probability zero
+        unseen = 1.0 - chosen
+    return chosen / entry.propensity, unseen, modelled, expected
 
-    def note(self, entry: Entry, masses: Floats | float, predicted: Floats | None) -> None:
-        """Add a round."""
-        whole = masses if isinstance(masses, np.ndarray) else None
-        chosen = float(masses if whole is None else whole[entry.chosen])
-        self.weights.append(chosen / entry.propensity)
-        if whole is not None and entry.probabilities is not None:
-            self.unseen.append(float(whole[entry.probabilities == 0.0].sum()))
-        elif entry.propensity >= 1.0 - ROUNDING:  # all other actions have probability zero
-            self.unseen.append(1.0 - chosen)
-        else:
-            self.unseen.append(math.nan)
-        self.whole = self.whole and whole is not None
-        if whole is not None and predicted is not None:
-            self.predicted.append(float(predicted[entry.chosen]))
-            self.expected.append(float(whole @ predicted))
 
-    def report(
-        self,
-        label: str,
-        target: Target,
-        rewards: Floats,
-        model: RewardModel | str,
-        confidence: float,
-        floor: float,
-    ) -> Report:
-        """The estimates of the target's mean reward."""
-        weights = np.frombuffer(self.weights)
-        unseen = np.frombuffer(self.unseen)
-        is_known = not np.isnan(unseen).any() or np.nansum(unseen) > 0.0
-        seen = overlap(weights, np.nan_to_num(unseen) if is_known else None)
-        doubts = seen.doubts(floor)
-        estimates = [ips(weights, rewards, confidence), snips(weights, rewards, confidence)]
-        remarks = []
-        if isinstance(model, str) or not self.whole:
-            why = model if isinstance(model, str) else "only what was chosen has a probability"
-            remarks.append(f"no DM and DR: {why}")
-        else:
-            predicted, expected = np.frombuffer(self.predicted), np.frombuffer(self.expected)
-            robust = doubly_robust(weights, rewards, predicted, expected, confidence)
-            estimates += [direct(expected), robust]
-        if doubts:
-            estimates = [one.without_interval("; ".join(doubts)) for one in estimates]
-        return Report(label, tuple(estimates), seen, tuple(doubts), tuple(remarks))
+def report_on(
+    label: str, terms: Floats, rewards: Floats, model: RewardModel | str, confidence: float,
+    floor: float,
+) -> Report:  # fmt: skip
+    """The estimates of a target's mean reward from its terms (4, n)."""
+    weights, unseen, predicted, expected = terms
+    is_known = not np.isnan(unseen).any() or np.nansum(unseen) > 0.0
+    seen = overlap(weights, np.nan_to_num(unseen) if is_known else None)
+    doubts, remarks = seen.doubts(floor), list[str]()
+    estimates = [ips(weights, rewards, confidence), snips(weights, rewards, confidence)]
+    if isinstance(model, str):
+        remarks.append(f"no DM and DR: {model}")
+    elif np.isnan(expected).any():
+        remarks.append("no DM and DR: only what was chosen has a probability")
+    else:
+        robust = doubly_robust(weights, rewards, predicted, expected, confidence)
+        estimates += [direct(expected), robust]
+    if doubts:
+        estimates = [one.without_interval("; ".join(doubts)) for one in estimates]
+    return Report(label, tuple(estimates), seen, tuple(doubts), tuple(remarks))

@@ -12,7 +12,7 @@ from soids.arrays import Floats
 from soids.logs import Entry
 
 FOLDS = 5
-BLOCK = 64  # rounds of a fold whose outer products are added at once, which is faster
+BLOCK = 64  # rounds of a fold that are added at once, which is faster
 WIDEST = 2000  # features: five grams take 160 MB
 PENALTY = 1.0  # on deviations from the mean: the weight of one round
 
@@ -24,30 +24,18 @@ class RewardModel:
         self.grams = np.zeros((FOLDS, dimension + 1, dimension + 1))  # of features, and a one
         self.moments = np.zeros((FOLDS, dimension + 1))
         self.thetas = np.zeros((FOLDS, dimension + 1))
-        self.rows = np.ones((FOLDS, BLOCK, dimension + 1))  # rounds that are not in the sums yet
-        self.rewards = np.zeros((FOLDS, BLOCK))
-        self.fresh = [0] * FOLDS  # number of these rounds
 
-    def note(self, place: int, action: Floats, reward: float) -> None:
-        """Add a round."""
-        fold = place % FOLDS
-        self.rows[fold, self.fresh[fold], :-1] = action
-        self.rewards[fold, self.fresh[fold]] = reward
-        self.fresh[fold] += 1
-        if self.fresh[fold] == BLOCK:
-            self._gather(fold)
-
-    def _gather(self, fold: int) -> None:
-        """Add the latest rounds of a fold to its sums."""
-        rows = self.rows[fold, : self.fresh[fold]]
-        self.grams[fold] += rows.T @ rows
-        self.moments[fold] += self.rewards[fold, : self.fresh[fold]] @ rows
-        self.fresh[fold] = 0
+    def add(self, rows: list[Floats], rewards: list[float]) -> None:
+        """Add rounds to the sums; there is a multiple of five before them."""
+        features = np.ones((len(rows), self.thetas.shape[1]))
+        features[:, :-1] = rows
+        for fold in range(FOLDS):
+            part = features[fold::FOLDS].copy()
+            self.grams[fold] += part.T @ part
+            self.moments[fold] += np.array(rewards[fold::FOLDS]) @ part
 
     def fit(self) -> "RewardModel":
         """Solve for the parameters after the last round."""
-        for fold in range(FOLDS):
-            self._gather(fold)
         gram, moment = self.grams.sum(axis=0), self.moments.sum(axis=0)
         penalty = np.full(len(moment), PENALTY)
         penalty[-1] = 1e-9  # the mean itself is free
@@ -67,20 +55,26 @@ class RewardModel:
 def fit_model(rounds: Iterable[tuple[Entry, float]]) -> RewardModel | str:
     """A model of the rewards in some rounds, or the reason why there is none."""
     model: RewardModel | None = None
-    dimension, numbered = 0, False
-    for place, (entry, reward) in enumerate(rounds):
-        if entry.actions is None:
+    rows, rewards = list[Floats](), list[float]()
+    for entry, reward in rounds:
+        actions = entry.actions
+        if actions is None:
             return "the log does not say what was on offer"
-        counted = isinstance(entry.actions, int)
-        width = entry.actions if isinstance(entry.actions, int) else entry.actions.shape[1]
+        kind = (False, actions) if isinstance(actions, int) else (True, actions.shape[1])
         if model is None:
-            dimension, numbered = width, counted
+            has_features, dimension = kind
             if dimension > WIDEST:
                 return f"{dimension} features are more than {WIDEST}"
             model = RewardModel(dimension)
-        if counted != numbered:
+        if kind[0] != has_features:
             return "some rounds have features, and others only the number of actions"
-        if width != dimension:
+        if kind[1] != dimension:
             return "the number of actions changes, and they have no features"
-        model.note(place, entry.features[entry.chosen], reward)
+        rows.append(entry.features[entry.chosen])
+        rewards.append(reward)
+        if len(rows) == FOLDS * BLOCK:
+            model.add(rows, rewards)
+            rows, rewards = [], []
+    if model is not None and rows:
+        model.add(rows, rewards)
     return "there is no round" if model is None else model.fit()

@@ -1,5 +1,5 @@
-"""Whom to evaluate: the logging policy, simple ones, one that the log has the numbers of, or a
-policy of ours that first learns from a part of the log and then stays as it is.
+"""The policies that can be evaluated: the logging policy, simple ones, one whose probabilities are
+in the log, and policies of ours, which first learn from a part of the log.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,15 +12,15 @@ from soids.logs import Entry
 from soids.policies.policy import Policy
 
 Rounds = Iterable[tuple[Entry, float]]
-Target = Callable[[Entry], Floats | float]  # masses (K,), or only that of what was chosen
+Target = Callable[[Entry], Floats | float]  # probabilities (K,), or only that of the chosen action
 REMEMBERED = 64  # action sets whose laws are kept
 
 
 class Candidate(NamedTuple):
-    """Someone to evaluate: how it is called, and how its choices come about."""
+    """A policy to evaluate, and how it comes to its probabilities."""
 
     label: str
-    prepare: Callable[[Rounds], Target]  # from the rounds to learn from
+    prepare: Callable[[Rounds], Target]  # given the training rounds
     learns: bool = False
 
 
@@ -35,8 +35,8 @@ def uniform(entry: Entry) -> Floats:
     return np.full(count, 1.0 / count)
 
 
-def told(entry: Entry) -> Floats | float:
-    """The policy whose probabilities the log has as its target."""
+def recorded(entry: Entry) -> Floats | float:
+    """The policy whose probabilities are in the log, as its target."""
     if entry.target is None:
         raise ValueError(
             "target must be there to be evaluated: a field of that name, or the one that is named "
@@ -46,14 +46,14 @@ def told(entry: Entry) -> Floats | float:
 
 
 def offered(entry: Entry) -> int:
-    """How many actions were on offer, which must be known."""
+    """The number of actions on offer, which must be known."""
     if entry.offered is None:
         raise ValueError("the number of actions must be in the log for this, it is not")
     return entry.offered
 
 
 def best_constant(rounds: Rounds) -> Target:
-    """Always the same place in the list: the one that paid best, by SNIPS, where it was learned."""
+    """Always the same index: the one with the best mean reward in the training rounds, by SNIPS."""
     pay, weight = dict[int, float](), dict[int, float]()
     for entry, reward in rounds:
         pay[entry.chosen] = pay.get(entry.chosen, 0.0) + reward / entry.propensity
@@ -64,8 +64,7 @@ def best_constant(rounds: Rounds) -> Target:
         count = offered(entry)
         if best >= count:
             raise ValueError(f"action {best} was best before, {count} are on offer here")
-        masses = np.zeros(count)
-        masses[best] = 1.0
+        masses: Floats = np.eye(1, count, best)[0]
         return masses
 
     return always
@@ -74,7 +73,7 @@ def best_constant(rounds: Rounds) -> Target:
 NAMED: dict[str, Candidate] = {
     "logged": Candidate("logged", lambda rounds: logged),
     "uniform": Candidate("uniform", lambda rounds: uniform),
-    "target": Candidate("target", lambda rounds: told),
+    "target": Candidate("target", lambda rounds: recorded),
     "best-constant": Candidate("best-constant", best_constant, learns=True),
 }
 
@@ -83,14 +82,14 @@ def learned(label: str, make: Callable[[int], Any], rng: np.random.Generator) ->
     """A policy, made for a dimension, that learns from a part of the log and then stays so."""
 
     def prepare(rounds: Rounds) -> Target:
-        policy = instructed(rounds, make)
+        policy = trained(rounds, make)
         policy.refresh(rng)
         return Fixed(policy)
 
     return Candidate(label, prepare, learns=True)
 
 
-def instructed(rounds: Rounds, make: Callable[[int], Any]) -> Policy:
+def trained(rounds: Rounds, make: Callable[[int], Any]) -> Policy:
     """A policy that has learned from choices that it did not make."""
     policy: Policy | None = None
     for entry, reward in rounds:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from soids.arrays import Floats, as_count, as_flag
@@ -40,11 +41,8 @@ class Gaussian(Posterior):
     """Independent N(0, slab variance) coordinates; unknown noise is estimated.
 
     Sparsity and radius have no effect. If ``empirical``, the slab variance is estimated too, by
-    maximum likelihood. Coordinates outside of ``support`` are known to be zero.
-
-    With one action set the optimistic posterior is a mixture of K Gaussians (one per arm) times a
-    bounded weight, so draws are exact and independent. With several sets, arms and parameters are
-    drawn in turn, ``sweeps`` times.
+    maximum likelihood. Coordinates outside of ``support`` are known to be zero. Draws are exact and
+    independent, but with several action sets arms and parameters are drawn in turn.
     """
 
     selects_features: ClassVar[bool] = False
@@ -57,14 +55,13 @@ class Gaussian(Posterior):
         super().__post_init__()
         as_flag(self.empirical, "empirical")
         if self.empirical and self.slab_variance is not None:
-            given = self.slab_variance
-            raise ValueError(f"slab_variance must be left out to be estimated, got {given}")
+            raise ValueError(
+                f"slab_variance must be left out to be estimated, got {self.slab_variance}"
+            )
         if self.support is not None:
             object.__setattr__(self, "support", as_support(self.support, self.dimension))
 
-    def update(
-        self, draws: Draws | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
-    ) -> Draws:
+    def update(self, draws: Any, evidence: Evidence, tuning: Tuning, rng: Generator) -> Draws:
         """Draws from the optimistic posterior."""
         if tuning.rate == 0.0:  # then action sets do not matter
             evidence = evidence._replace(menus=(), counts=())
@@ -72,17 +69,14 @@ class Gaussian(Posterior):
             draws = None
         if self.support is None:
             return self.drawn(draws, evidence, tuning, rng)
-        features = list(self.support)
+        features, thetas = list(self.support), np.zeros((tuning.particles, self.dimension))
         if draws is not None:
             draws = draws._replace(thetas=draws.thetas[:, features])
         on_support = self.drawn(draws, evidence.restricted(features), tuning, rng)
-        thetas = np.zeros((tuning.particles, self.dimension))
         thetas[:, features] = on_support.thetas
         return on_support._replace(thetas=thetas)
 
-    def drawn(
-        self, draws: Draws | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
-    ) -> Draws:
+    def drawn(self, draws: Any, evidence: Evidence, tuning: Tuning, rng: Generator) -> Draws:
         """Draws of all coordinates of the evidence."""
         if self.empirical:
             variance, slab_variance = empirical_bayes(evidence, *noise_level(self.noise, evidence))
@@ -135,16 +129,14 @@ def as_support(support: object, dimension: int) -> tuple[int, ...]:
     return columns
 
 
-def gaussians(factor: tuple[Floats, bool], slopes: Floats, rng: np.random.Generator) -> Floats:
+def gaussians(factor: tuple[Floats, bool], slopes: Floats, rng: Generator) -> Floats:
     """A draw from N(P^-1 slope, P^-1) for each row of slopes (M, d), with the factor of P."""
     noise = solve_triangular(factor[0], rng.standard_normal(slopes.shape).T, lower=True, trans="T")
     draws: Floats = (cho_solve(factor, slopes.T) + noise).T
     return draws
 
 
-def drawn_pulls(
-    thetas: Floats, menus: tuple[Menu, ...], tilts: Floats, rng: np.random.Generator
-) -> Floats:
+def drawn_pulls(thetas: Floats, menus: tuple[Menu, ...], tilts: Floats, rng: Generator) -> Floats:
     """The summed pull (M, d) of one arm per action set, drawn from the softmax of its rewards."""
     pulls = np.zeros_like(thetas)
     for menu, tilt in zip(menus, tilts, strict=True):

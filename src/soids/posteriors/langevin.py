@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from soids.arrays import SMALLEST, Bools, Floats, as_count, as_flag, as_number
 from soids.evidence import Evidence, Menu
 from soids.kernels.density import fits
-from soids.kernels.moves.langevin import Learning, Pace, Slope, State, walk
+from soids.kernels.moves.langevin import Learning, Pace, State, walk
 from soids.kernels.rewards import all_rewards
 from soids.particles import Particles
 from soids.posteriors.posterior import Posterior
@@ -55,14 +56,13 @@ class Chains(NamedTuple):
 class Langevin(Posterior):
     """The posterior of ``Relaxed`` by Langevin chains, which are biased and mix slowly.
 
-    Chains start from the prior and continue from round to round, without correction or weights. The
-    step size is ``step`` over the largest curvature, so that chains never diverge. In the direction
-    of this curvature the variance is too large by a factor of up to ``1 / (1 - step / 2)``.
+    Chains continue from round to round, without correction or weights. The step size is ``step``
+    over the largest curvature, in whose direction the variance is too large by a factor of up to
+    ``1 / (1 - step / 2)``. A radius has no effect.
 
     With ``adapts``, inclusion (and sparsity and noise, if not given) are running averages with the
-    given ``weight``, as in SGLD-SA (Deng et al. 2019; Hao et al. 2021). This is another
-    distribution, even for small steps. Without ``adapts``, sparsity and noise are drawn given the
-    chain, once a sweep. A radius has no effect.
+    given ``weight``, as in SGLD-SA (Deng et al. 2019; Hao et al. 2021): another distribution, even
+    for small steps. Without ``adapts``, sparsity and noise are drawn given the chain, once a sweep.
     """
 
     slab_variance: float | None = None  # ten times the noise variance, as in the paper
@@ -89,7 +89,7 @@ class Langevin(Posterior):
         return Relaxed(*known, self.slab_variance, self.spike_scale)
 
     def update(
-        self, chains: Chains | None, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
+        self, chains: Chains | None, evidence: Evidence, tuning: Tuning, rng: Generator
     ) -> Chains:
         """The chains after some sweeps under the optimistic posterior."""
         relaxed, sweeps = self.relaxed, tuning.sweeps
@@ -107,7 +107,7 @@ class Langevin(Posterior):
             raise FloatingPointError("the posterior overflowed: rescale the rewards or the actions")
         return chains._replace(included=rng.random(chains.thetas.shape) < chains.inclusion)
 
-    def start(self, target: Target, count: int, rng: np.random.Generator) -> Chains:
+    def start(self, target: Target, count: int, rng: Generator) -> Chains:
         """Chains drawn from the prior."""
         prior, d = target.prior, self.dimension
         thetas, included = prior.draw(np.full(count, np.inf), d, rng)
@@ -117,24 +117,22 @@ class Langevin(Posterior):
         averages = inclusion, inclusion, np.full(count, share)
         return Chains(thetas, included, *averages, variances, scale, target.rate)
 
-    def swept(self, chains: Chains, target: Target, pace: Pace, rng: np.random.Generator) -> Chains:
+    def swept(self, chains: Chains, target: Target, pace: Pace, rng: Generator) -> Chains:
         """The chains after some steps, before which sparsity and noise may be drawn."""
         values = target.prior.values
         if not self.adapts:
             chains = self.redrawn(chains, target, rng)
-        slope = Slope(
-            target.eta, target.gram.dense(), target.moment, target.drift, target.columns,
-            target.starts, target.tilts, 1.0 / values.slab_precision, values.spike_scale,
-        )  # fmt: skip
+        arrays = target.arrays(target.gram.all_rows(), target.columns, target.starts)
         learned = self.adapts and self.sparsity is None, self.adapts and self.noise is None
         weight, sums = self.weight if self.adapts else 1.0, (target.energy, float(target.rounds))
-        learning = Learning(weight, *learned, *sums, *target.prior.noise)
+        scales = 1.0 / values.slab_precision, values.spike_scale
+        learning = Learning(weight, *learned, *scales, target.eta, *sums, *target.prior.noise)
         state = State(*(getattr(chains, name) for name in State._fields))
         normals = rng.standard_normal((len(chains.thetas), self.steps, self.dimension))
-        moved = walk(state, slope, pace, learning, normals)._asdict()
+        moved = walk(state, arrays, pace, learning, normals)._asdict()
         return chains._replace(**moved, spike_scale=values.spike_scale, rate=target.rate)
 
-    def redrawn(self, chains: Chains, target: Target, rng: np.random.Generator) -> Chains:
+    def redrawn(self, chains: Chains, target: Target, rng: Generator) -> Chains:
         """The same parameters, with sparsity and noise, if not given, drawn given these."""
         shares, variances = chains.shares, chains.variances
         if self.sparsity is None:

@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 from soids.arrays import Bools, Floats, Ints
 from soids.evidence import Menu
-from soids.kernels.rewards import all_rewards, taken
+from soids.kernels.rewards import all_rewards
 from soids.kernels.weights import effective_share, normalised
 from soids.particles import Particles
 from soids.posteriors.arms import Arms
@@ -66,18 +66,16 @@ class ParticleSystem(NamedTuple):
         return self.owed / size if self.owed >= BATCH * size else 0.0
 
     def alive(self) -> float:
-        """The effective share of the particles under the relaxed target or, if that is less, under
-        the true target, relative to the share after the last moves.
+        """The effective share under the relaxed target or, if that is less, under the true target,
+        relative to the share after the last moves.
         """
         share = effective_share(self.log_weights)
         true = effective_share(self.log_weights + self.log_correction)
         return min(share, true / self.fresh) if true > 0.0 else 0.0
 
     def log_evidence(self) -> float:
-        """Log of the prior mean of exp(-eta / (2 noise) |y - X theta|^2), tilted by the optimism.
-
-        It is consistent as the number of particles grows, if radius and noise are given; else the
-        prior itself follows the rewards.
+        """Log of the prior mean of exp(-eta / (2 noise) |y - X theta|^2), tilted by the optimism,
+        consistent in the number of particles if radius and noise are given.
         """
         total = float(logsumexp(self.log_weights + self.log_correction))
         correction = total - math.log(len(self.thetas))
@@ -91,10 +89,7 @@ PER_PARTICLE = tuple(
 
 def some(particles: ParticleSystem, rows: Ints | slice) -> ParticleSystem:
     """Some of the particles, possibly several times."""
-    small = {name: getattr(particles, name)[rows] for name in PER_PARTICLE if name != "rewards"}
-    every = particles.rewards
-    rewards = every[rows] if isinstance(rows, slice) else taken(every, rows)
-    return particles._replace(rewards=rewards, **small)
+    return particles._replace(**{name: getattr(particles, name)[rows] for name in PER_PARTICLE})
 
 
 def copied(particles: ParticleSystem) -> ParticleSystem:

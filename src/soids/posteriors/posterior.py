@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
+from numpy.random import Generator
 
 from soids.arrays import SMALLEST, Floats, as_count, as_number, as_radius
 from soids.evidence import Evidence, Menu
@@ -30,10 +30,7 @@ class Belief(Protocol):
 
 @dataclass(frozen=True)
 class Posterior(ABC):
-    """From evidence to beliefs. Settings that are None are learned.
-
-    What a policy must know of a posterior is an attribute of the class.
-    """
+    """From evidence to beliefs. Settings that are None are learned."""
 
     in_ball: ClassVar[bool] = False  # a finite radius bounds the parameter; else it has no effect
     selects_features: ClassVar[bool] = True  # it says which features matter
@@ -60,9 +57,7 @@ class Posterior(ABC):
                 object.__setattr__(self, name, number)
 
     @abstractmethod
-    def update(
-        self, belief: Any, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
-    ) -> Belief:
+    def update(self, belief: Any, evidence: Evidence, tuning: Tuning, rng: Generator) -> Belief:
         """The belief given some evidence, made from an earlier belief, or from None."""
 
 
@@ -78,7 +73,7 @@ class SparsePosterior(Posterior):
         """The prior; settings that are not given follow the scale of the rewards."""
 
     def update(
-        self, belief: Any, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
+        self, belief: Any, evidence: Evidence, tuning: Tuning, rng: Generator
     ) -> ParticleSystem:
         """The particles of the optimistic posterior, made from those of an earlier one."""
         before = None if belief is None else belief.target

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import logsumexp
 
 from soids.arrays import Bools, Floats, Ints
@@ -11,7 +12,7 @@ from soids.kernels.moves.target import PriorNumbers
 from soids.kernels.weights import normalised, sizes
 from soids.posteriors.size_laws import SizeLaw
 from soids.posteriors.unknowns import Noise, Span
-from soids.posteriors.value_laws import ValueLaw
+from soids.posteriors.value_laws import Draws, ValueLaw
 
 
 class Prior(NamedTuple):
@@ -55,7 +56,7 @@ class Prior(NamedTuple):
             yield np.concatenate([[0.0], np.cumsum(self.log_odds)])[sizes(included)]
         yield from self.values.log_terms(thetas, included, self.radius)
 
-    def draw(self, radii: Floats, dimension: int, rng: np.random.Generator) -> tuple[Floats, Bools]:
+    def draw(self, radii: Floats, dimension: int, rng: Generator) -> Draws:
         """Parameters and labels (M, d), one for each radius; slabs are not restricted to it."""
         law = normalised(self.log_size_law(dimension))
         drawn: Ints = rng.choice(self.smallest + np.arange(len(law)), len(radii), p=law)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.random import Generator
 
 from soids.arrays import Bools, Floats
 from soids.kernels.moves import sweep
@@ -12,7 +13,7 @@ from soids.posteriors.target import Target
 
 
 def random_numbers(
-    thetas: Floats, target: Target, pace: sweep.Pace, rng: np.random.Generator
+    thetas: Floats, target: Target, pace: sweep.Pace, rng: Generator
 ) -> sweep.RandomNumbers:
     """The random numbers of one sweep at some pace."""
     size, dimension = thetas.shape

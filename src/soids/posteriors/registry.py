@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-import numpy as np
+from numpy.random import Generator
 
 from soids.evidence import Evidence
 from soids.posteriors.gaussian import Gaussian
@@ -57,8 +57,7 @@ def posterior_called(text: str, dimension: int, **given: Any) -> Posterior:
 def as_posterior(posterior: object, dimension: int, **given: Any) -> Posterior:
     """The posterior that an argument means: the one of this name, or a valid object.
 
-    The settings of the policy go to a posterior given by name, and beside an object that is not a
-    ``Posterior``. A ``Posterior`` has its own settings, so the policy must have none.
+    A ``Posterior`` has its own settings, so the policy must have none.
     """
     if isinstance(posterior, str):
         return posterior_called(posterior, dimension, **given)
@@ -91,9 +90,7 @@ class Foreign(Posterior):
 
     inner: Any = None
 
-    def update(
-        self, belief: Any, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
-    ) -> Belief:
+    def update(self, belief: Any, evidence: Evidence, tuning: Tuning, rng: Generator) -> Belief:
         return self.inner.update(belief, evidence, tuning, rng)  # type: ignore[no-any-return]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from soids.evidence import Evidence
 from soids.posteriors.particle_system import ParticleSystem
@@ -24,9 +25,9 @@ class Relaxed(SparsePosterior):
     """Each feature is N(0, slab variance) with probability s / d, else Laplace(spike scale).
 
     Nothing bounds the slab, and a radius has no effect. In directions that no action has shown,
-    optimism can exceed the slab's tail: this is the runaway mode of docs/sampler.md section 8, and
-    gives a warning. There, or if the noise is learned, optimism can exceed even the spike's tail,
-    so that no posterior exists. The rate is then lowered, with a warning.
+    optimism can exceed the slab's tail (the runaway mode of docs/sampler.md section 8), or even the
+    spike's tail, so that no posterior exists. The first gives a warning; the second lowers the rate
+    with a warning.
     """
 
     slab_variance: float | None = None  # ten times the noise variance, as in the paper
@@ -44,17 +45,15 @@ class Relaxed(SparsePosterior):
         return self.slab_variance or 10.0 * one**2, self.spike_scale or 0.1 * one
 
     def update(
-        self, belief: Any, evidence: Evidence, tuning: Tuning, rng: np.random.Generator
+        self, belief: Any, evidence: Evidence, tuning: Tuning, rng: Generator
     ) -> ParticleSystem:
         self.warn_of_runaway(evidence, tuning.rate)
         tuning = tuning._replace(rate=self.proper_rate(evidence, tuning.rate))
         return super().update(belief, evidence, tuning, rng)
 
     def proper_rate(self, evidence: Evidence, rate: float) -> float:
-        """The rate, lowered if optimism would exceed the spike where the data do not bound it.
-
-        Data that show every direction bound it, unless the noise is learned: then the parameter and
-        the noise may grow together, which lowers the log likelihood only by a logarithm.
+        """The rate, lowered if optimism would exceed the spike where the data do not bound it: in a
+        direction not shown, or in any if noise and parameter may grow together.
         """
         steepness = rate * steepest_optimism(evidence) * self.scales(evidence)[1]
         bounded = self.noise is not None and shows_all(evidence)

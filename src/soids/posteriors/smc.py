@@ -12,6 +12,7 @@ import math
 import time
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import logsumexp
 
 from soids.arrays import Bools, Floats
@@ -42,7 +43,7 @@ WARM_UP = 50  # sweeps without evidence if some draws are still outside
 PROBE = 4  # particles moved first under a budget, to measure the time
 
 
-def start(target: Target, particles: int, rng: np.random.Generator) -> ParticleSystem:
+def start(target: Target, particles: int, rng: Generator) -> ParticleSystem:
     """Particles of the prior, for a target without evidence."""
     prior, dimension = target.prior, len(target.moment)
     zeros, tilts = np.zeros(dimension), np.zeros_like(target.tilts)
@@ -128,24 +129,20 @@ def weighted(system: ParticleSystem, ahead: ParticleSystem) -> ParticleSystem:
     return ahead._replace(log_weights=system.log_weights + gained)
 
 
-def resampled(system: ParticleSystem, rng: np.random.Generator) -> ParticleSystem:
+def resampled(system: ParticleSystem, rng: Generator) -> ParticleSystem:
     """Equally weighted particles, kept in proportion to their weights (systematic resampling)."""
     size = len(system.thetas)
     ladder = (rng.random() + np.arange(size)) / size
     kept = np.minimum(np.searchsorted(np.cumsum(normalised(system.log_weights)), ladder), size - 1)
     gained = float(logsumexp(system.log_weights)) - math.log(size)
-    return some(system, kept)._replace(
-        log_weights=np.zeros(size), log_mass=system.log_mass + gained
-    )
+    even = np.zeros(size)
+    return some(system, kept)._replace(log_weights=even, log_mass=system.log_mass + gained)
 
 
 def moved(
-    system: ParticleSystem, rng: np.random.Generator, sweeps: int = 1, pace: Pace = sweep.CLOUD
+    system: ParticleSystem, rng: Generator, sweeps: int = 1, pace: Pace = sweep.PARTICLES
 ) -> ParticleSystem:
-    """The particles after some sweeps, which leave their target invariant.
-
-    The pace says how moves share a sweep (it has no effect on ``relaxed``).
-    """
+    """The particles after some sweeps at a pace, which has no effect on ``relaxed``."""
     target, arms = system.target, system.arms
     rewards = arms.of(system.rewards)
     for _ in range(sweeps):
@@ -156,7 +153,7 @@ def moved(
 
 
 def swept(
-    system: ParticleSystem, rewards: Floats, rng: np.random.Generator, pace: Pace
+    system: ParticleSystem, rewards: Floats, rng: Generator, pace: Pace
 ) -> tuple[ParticleSystem, Floats]:
     """Parameters and noise after one sweep, and the rewards of the arms."""
     target, prior, arms = system.target, system.target.prior, system.arms
@@ -168,9 +165,8 @@ def swept(
         normals, rearms = rng.standard_normal((size, dimension)), rng.random((size, 2))
         labels = relabel.LabelNumbers(coordinates, uniforms, rearms, normals)
         arrays = target.arrays(target.gram.all_rows(), arms.columns, arms.starts)
-        thetas, included, rewards = relabel.sweep(
-            system.thetas, system.included, rewards, powers, arrays, labels
-        )
+        before = system.thetas, system.included, rewards
+        thetas, included, rewards = relabel.sweep(*before, powers, arrays, labels)
     else:
         numbers = random_numbers(system.thetas, target, pace, rng)
         gram = target.gram.roomy(system.thetas)
@@ -186,8 +182,8 @@ def swept(
     return system._replace(thetas=thetas, included=included, variances=variances), rewards
 
 
-def moved_for(system: ParticleSystem, rng: np.random.Generator, seconds: float) -> ParticleSystem:
-    """The particles after the moves that are due, or as many of these as there is time for."""
+def moved_for(system: ParticleSystem, rng: Generator, seconds: float) -> ParticleSystem:
+    """The particles after the moves that are due, or as many as there is time for."""
     size, began, done = len(system.thetas), time.perf_counter(), 0
     owns_arrays = False  # others may hold the arrays of the argument
     while system.owed > 0:
@@ -203,7 +199,10 @@ def moved_for(system: ParticleSystem, rng: np.random.Generator, seconds: float) 
         else:
             count = min(count, size - system.turn)
             system, owns_arrays = system if owns_arrays else copied(system), True
-            move_part(system, slice(system.turn, system.turn + count), rng)
+            rows = slice(system.turn, system.turn + count)
+            part = moved(some(system, rows), rng)
+            for name in PER_PARTICLE:
+                getattr(system, name)[rows] = getattr(part, name)
         system = system._replace(owed=system.owed - count, turn=(system.turn + count) % size)
         done += count
         if system.turn == 0:
@@ -212,17 +211,9 @@ def moved_for(system: ParticleSystem, rng: np.random.Generator, seconds: float) 
     return system
 
 
-def move_part(system: ParticleSystem, rows: slice, rng: np.random.Generator) -> None:
-    """Write one sweep of some particles to arrays that nobody else holds."""
-    part = moved(some(system, rows), rng)
-    for name in PER_PARTICLE:
-        getattr(system, name)[rows] = getattr(part, name)
-
-
 def advance(
-    system: ParticleSystem, target: Target, rng: np.random.Generator, sweeps: int,
-    seconds: float = math.inf,
-) -> ParticleSystem:  # fmt: skip
+    system: ParticleSystem, target: Target, rng: Generator, sweeps: int, seconds: float = math.inf
+) -> ParticleSystem:
     """The particles for a new target, whose evidence includes that of the old one.
 
     Moves take little longer than the given seconds; the others are owed, and made later.

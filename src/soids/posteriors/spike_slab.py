@@ -19,11 +19,10 @@ class SpikeSlab(SparsePosterior):
 
     The product of these laws is restricted to the l1 ball. ``radius=math.inf`` lifts the
     restriction, but then there is a runaway mode (docs/sampler.md section 8). If the sparsity s is
-    given, no support is larger than 50 + 10 s; larger ones are very improbable and need memory.
+    given, no support is larger than 50 + 10 s.
 
     With a ``spread``, which is at least 0.05, all values have about the same size: the slab is
     N(R / s, (spread * R / s)**2), or its mirror image, since s values of size R / s fill the ball.
-    Sparsity and radius are then more than bounds, because they say how large a value is.
     """
 
     in_ball: ClassVar[bool] = True

@@ -18,9 +18,8 @@ from soids.posteriors.value_laws import UniformInBall
 
 @dataclass(frozen=True)
 class InBall(SparsePosterior):
-    """Supports drawn by their size, parameters uniform on the l1 ball.
-
-    Sparsity (up to half the dimension), radius and noise are learned if they are not given.
+    """Supports drawn by their size, parameters uniform on the l1 ball; sparsity (up to half the
+    dimension), radius and noise are learned if they are not given.
     """
 
     in_ball: ClassVar[bool] = True
@@ -60,8 +59,8 @@ class Subset(InBall):
 class Broad(InBall):
     """Supports of size k with odds ``1 / (k (k + 1) C(d, k))``: few features, or many small ones.
 
-    After the first few, each feature more has a factor near one, and a half in ``Subset``. So many
-    small effects are found with fewer rewards, but early supports are larger and moves slower.
+    Many small effects are found with fewer rewards than by ``Subset``, but early supports are
+    larger and moves slower.
     """
 
     def _ratios(self, sizes: Floats) -> Floats:
@@ -72,9 +71,8 @@ class Broad(InBall):
 class Ample(InBall):
     """Supports of size k with odds ``2**k / C(d, k)``: about as many features matter as given.
 
-    ``Subset`` reads the sparsity as a bound and prefers few strong features for long; if the number
-    of features is known, early regret is smaller here. If the sparsity is not given, sizes up to a
-    tenth of the dimension have the same odds, and each feature beyond has a factor of a quarter.
+    ``Subset`` reads the sparsity as a bound. If it is not given, sizes up to a tenth of the
+    dimension have the same odds here, and each feature beyond has a factor of a quarter.
     """
 
     def _ratios(self, sizes: Floats) -> Floats:

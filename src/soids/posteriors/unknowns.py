@@ -4,6 +4,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from soids.arrays import Floats, Ints
 from soids.evidence import Evidence
@@ -42,8 +43,7 @@ class Noise(NamedTuple):
 def ball(radius: float | None, evidence: Evidence) -> Span:
     """A known radius, or a span around the l2 norm that the rewards suggest.
 
-    In the smallest ball, parameters of one or two features have that norm in the mean square. In
-    smaller balls, many small features would be too likely.
+    In the smallest ball, parameters of one or two features have that norm in the mean square.
     """
     if radius is not None:
         return Span(float(radius), float(radius))
@@ -65,8 +65,8 @@ def unit(noise: float | None, evidence: Evidence) -> float:
 
 
 def log_mass_of_balls(radius: Span, thetas: Floats) -> Floats:  # (M,)
-    """Log prior density of parameters with the radius integrated out, up to a constant of the
-    support: the integral of ``R**(-k - 1)`` over the balls that hold them.
+    """Log prior density, up to a constant of the support, with the radius integrated out: the
+    integral of ``R**(-k - 1)`` over the balls that hold each parameter.
     """
     sizes, least = sizes_and_least_radii(radius, thetas)
     with np.errstate(divide="ignore"):  # a parameter outside of the largest ball has density zero
@@ -74,7 +74,7 @@ def log_mass_of_balls(radius: Span, thetas: Floats) -> Floats:  # (M,)
     return log_mass
 
 
-def draw_radii(radius: Span, thetas: Floats, rng: np.random.Generator) -> Floats:  # (M,)
+def draw_radii(radius: Span, thetas: Floats, rng: Generator) -> Floats:  # (M,)
     """Radii given parameters, of density ``R**(-k - 1)`` over the balls that hold each."""
     if radius.known:
         return np.full(len(thetas), radius.high)
@@ -90,9 +90,7 @@ def sizes_and_least_radii(radius: Span, thetas: Floats) -> tuple[Ints, Floats]: 
     return sizes, np.minimum(np.maximum(lengths, radius.low), radius.high)
 
 
-def draw_variances(
-    noise: Noise, misfits: Floats, rounds: float, rng: np.random.Generator
-) -> Floats:  # (M,)
+def draw_variances(noise: Noise, misfits: Floats, rounds: float, rng: Generator) -> Floats:  # (M,)
     """Noise variances given eta times the residual sums of squares: conjugate inverse gamma."""
     shape, scale = noise
     if noise.known:

@@ -1,6 +1,5 @@
-"""Laws of the values of the features that matter, given the support.
-
-A law has its density, its draws, and the numbers that the moves need.
+"""Laws of the values of the features that matter, given the support: density, draws, and the
+numbers that the moves need.
 """
 
 import math
@@ -10,10 +9,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from soids.arrays import Bools, Floats, Ints
 from soids.kernels.density import twins
 from soids.posteriors.unknowns import Span, log_mass_of_balls
+
+Draws = tuple[Floats, Bools]  # (M, d) each: parameters, and which features matter
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,8 @@ class ValueLaw(ABC):
         """The terms (M,) of the log density that differ between particles or targets."""
 
     @abstractmethod
-    def draw(
-        self, sizes: Ints, radii: Floats, dimension: int, rng: np.random.Generator
-    ) -> tuple[Floats, Bools]:
-        """Parameters and labels (M, d) of given sizes, not yet restricted to a ball."""
+    def draw(self, sizes: Ints, radii: Floats, dimension: int, rng: Generator) -> Draws:
+        """Parameters and labels of given sizes, not yet restricted to a ball."""
 
 
 class UniformInBall(ValueLaw):
@@ -63,9 +63,7 @@ class UniformInBall(ValueLaw):
         if not radius.known:
             yield log_mass_of_balls(radius, thetas)
 
-    def draw(
-        self, sizes: Ints, radii: Floats, dimension: int, rng: np.random.Generator
-    ) -> tuple[Floats, Bools]:
+    def draw(self, sizes: Ints, radii: Floats, dimension: int, rng: Generator) -> Draws:
         thetas = np.zeros((len(radii), dimension))
         for m, size in enumerate(sizes):
             # k + 1 exponentials over their sum are uniform on the simplex; the last is the rest.
@@ -97,9 +95,7 @@ class Slab(ValueLaw):
             yield -(length / self.spike_scale + thetas.shape[1] * np.log(self.spike_scale))
         yield np.where(np.abs(thetas).sum(axis=1) > radius.high, -np.inf, 0.0)
 
-    def draw(
-        self, sizes: Ints, radii: Floats, dimension: int, rng: np.random.Generator
-    ) -> tuple[Floats, Bools]:
+    def draw(self, sizes: Ints, radii: Floats, dimension: int, rng: Generator) -> Draws:
         shape = len(sizes), dimension
         ranks = rng.random(shape).argsort(axis=1).argsort(axis=1)
         included = ranks < sizes[:, None]

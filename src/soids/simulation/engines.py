@@ -1,13 +1,15 @@
 """Where trials are played: processes of this machine, or a cluster.
 
-An engine takes trials and hands out (trial, outcome) as they come, in any order. A worker that
-dies is replaced and its trials are played again; a policy that raises is a ``Failure`` among the
-outcomes. Closing the generator stops all workers at once.
+An engine yields (trial, outcome) in any order. A worker that dies is replaced and its trials are
+played again; a policy that raises is a ``Failure`` among the outcomes. Closing the generator stops
+all workers at once.
 """
 
+import importlib
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 from collections import deque
@@ -28,22 +30,21 @@ Played = Generator[tuple[Trial, Outcome | Failure], None, None]
 DEATHS = 3  # workers lost, without a trial finished, before we give up
 PATIENCE = 20  # seconds for a scheduler to answer
 AHEAD = 2  # trials handed to each worker, so that none waits for the next
-ONE_THREAD = {
-    name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-}  # fmt: skip
+SILENCE = "ignore:resource_tracker"  # warnings of loky's process that clears up
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class EngineError(RuntimeError):
-    """There is nobody left to play, or nobody to begin with."""
+    """No worker is left to play, or none was there to begin with."""
 
 
 def on_processes(trials: Sequence[Trial], post: Post, workers: int) -> Played:
     """Play on processes of this machine, one thread each.
 
-    If one dies, all that may have killed it are played again at the end, one by one: then the
-    guilty is known, and fails alone.
+    If one dies, all trials that may have killed it are played again at the end, one by one, so
+    that the one that kills fails alone.
     """
-    start_tidier()
+    start_tracker()
     waiting, suspects = deque(enumerate(trials)), deque[tuple[int, Trial]]()
     finished = deaths = 0
     while waiting or suspects:
@@ -76,22 +77,17 @@ def on_processes(trials: Sequence[Trial], post: Post, workers: int) -> Played:
             pool.shutdown(kill_workers=True)  # they would play their trials to the end
 
 
-def start_tidier() -> None:
-    """Start the process that clears up after workers, and silence it.
+def start_tracker() -> None:
+    """Start loky's process that clears up after workers, with its warnings off.
 
-    Where workers are killed, it would warn at exit of what is gone already, or not yet. It is told
-    by its environment, so one that runs already speaks on.
+    Where workers are killed, it warns at exit of what is gone already, or not yet. A new process
+    gets the warning options of this one as its ``-W``.
     """
-    before = os.environ.get("PYTHONWARNINGS")
-    silence = "ignore:resource_tracker"
-    os.environ["PYTHONWARNINGS"] = f"{before},{silence}" if before else silence
+    sys.warnoptions.append(SILENCE)
     try:
         resource_tracker.ensure_running()
     finally:
-        if before is None:
-            del os.environ["PYTHONWARNINGS"]
-        else:
-            os.environ["PYTHONWARNINGS"] = before
+        sys.warnoptions.remove(SILENCE)
 
 
 def follow(master: int) -> None:
@@ -110,57 +106,47 @@ def on_dask(trials: Sequence[Trial], post: Post, scheduler: str) -> Played:
     """Play on the workers of a Dask cluster, which need soids and what else the policies need.
 
     Trials whose workers died several times are played again at the end, one by one: some of them
-    only shared a worker with the guilty.
+    only shared a worker with the one that kills.
     """
-    distributed = import_distributed()
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is said here
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ImportError:
+        raise EngineError('the engine needs Dask: pip install "soids[dask]"') from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # losses are reported here
     try:
         client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise EngineError(f"no Dask scheduler answers at {scheduler}: {error}") from error
-    playing: dict[Any, tuple[int, Trial]] = {}
+    playing: dict[Any, Trial] = {}
 
-    def submit(row: int, trial: Trial) -> Any:
-        # Progress within a trial goes through a file that a cluster does not share.
-        future = client.submit(perform, trial, Post(post.folder), row, retries=DEATHS, pure=False)
-        playing[future] = row, trial
+    def submit(trial: Trial) -> Any:
+        # A cluster shares neither the file of progress nor the folder of data.
+        future = client.submit(perform, trial, Post(post.folder), 0, retries=DEATHS, pure=False)
+        playing[future] = trial
         return future
 
     suspects = []
     with client:
         try:
-            for future in distributed.as_completed(
-                [submit(row, trial) for row, trial in enumerate(trials)], loop=client.loop
-            ):
-                row, trial = playing.pop(future)
-                outcome = outcome_of(future, distributed.KilledWorker)
+            for future in distributed.as_completed([*map(submit, trials)], loop=client.loop):
+                trial, outcome = playing.pop(future), outcome_of(future, distributed.KilledWorker)
                 if outcome is None:
-                    suspects.append((row, trial))
+                    suspects.append(trial)
                 else:
                     yield trial, outcome
-            for row, trial in suspects:
-                outcome = outcome_of(submit(row, trial), distributed.KilledWorker)
+            for trial in suspects:
+                outcome = outcome_of(submit(trial), distributed.KilledWorker)
                 yield trial, outcome or Failure("its workers died, out of memory?")
         finally:
             client.cancel(list(playing))
 
 
 def outcome_of(future: Any, death: type[Exception]) -> Outcome | Failure | None:
-    """What came back from a cluster; nothing if too many workers died of it, or beside it."""
+    """What came back from a cluster; None if too many workers died of it, or beside it."""
     try:
-        outcome: Outcome | Failure = future.result()
+        return future.result()  # type: ignore[no-any-return]
     except death:
         return None
     except Exception as error:  # what travels between machines may be lost in many ways
         line = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise EngineError(f"the cluster was lost: {line}") from error
-    return outcome
-
-
-def import_distributed() -> Any:
-    """Dask, or how to get it."""
-    try:
-        import distributed
-    except ImportError:
-        raise EngineError('the engine needs Dask: pip install "soids[dask]"') from None
-    return distributed

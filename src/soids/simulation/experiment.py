@@ -1,37 +1,14 @@
 """Experiments as data: a file that one can read aloud, and the trials it asks for.
 
-title = "Regime change on the hypercube"
 horizon = 2000
-seeds = 30                   # 0 to 29, as { from = 0, to = 29 }; a list names them one by one
-
-[bandit]                     # [[bandit]] for several
-family = "hypercube"
-dimension = [20, 40]         # a list is a sweep
-sparsity = 2
+seeds = 30                   # 0 to 29
+bandit = { family = "hypercube", dimension = [20, 40], sparsity = 2 }    # a list is a sweep
 
 [policies]
 SOIDS = { policy = "soids", told = ["sparsity", "noise"] }
 LinUCB = { policy = "linucb", alpha = [1.0, 3.0] }
-ESTC = { policy = "estc", exploration = { by = "dimension", 20 = 50, 40 = 100 } }
-Slow = { policy = "soids", posterior = "langevin", slow = true }    # with --full only
 
-[feedback]                   # left out, every reward is known at once
-delay = "geometric(20)"
-batch = 50
-loss = [0.0, 0.1]
-
-[quick]                      # what --quick plays instead
-horizon = 100
-seeds = 3
-
-[[figure]]                   # left out, one figure shows everything
-policies = ["SOIDS", "ESTC"]
-caption = "Some text."
-
-[[figure]]
-name = "radii"               # its files are NAME-radii.png and .pdf
-x = "alpha"                  # regret against a setting of the bandit or of policies
-policies = ["LinUCB", "SOIDS"]
+The tables quick, feedback and figure may follow: docs/running.md and docs/contexts.md have them.
 """
 
 import itertools
@@ -49,6 +26,7 @@ from soids.simulation.feedback import Feedback
 from soids.simulation.figures import Figure, figures_of
 from soids.simulation.play import check_verbs
 from soids.simulation.reading import (
+    as_blocks,
     as_choices,
     as_table,
     as_text,
@@ -57,15 +35,13 @@ from soids.simulation.reading import (
     only,
     only_once,
     sweep,
-)
-from soids.simulation.trial import (
-    TELLABLE,
-    Player,
-    Problem,
-    Trial,
-    family_called,
-)
+)  # fmt: skip
+from soids.simulation.trial import TELLABLE, Player, Problem, Trial, family_called
+from soids.simulation.user_policies import modules_in
 from soids.spelling import meant
+
+Way = tuple[dict[str, Any], list[str]]  # settings of feedback, and those that set it apart
+KEYS = ("title", "horizon", "seeds", "bandit", "policies", "feedback", "quick", "figure")
 
 
 @dataclass(frozen=True)
@@ -78,9 +54,15 @@ class Experiment:
     players: tuple[tuple[Player, ...], ...]  # for each problem, in the order of the file
     seeds: tuple[int, ...]
     figures: tuple[Figure, ...]  # that show them
-    text: str = ""  # of the file
     quick: bool = False
     full: bool = False
+    text: str = ""  # of its file
+    file: Path | None = None  # beside which policies of the user may be
+
+    @property
+    def folder(self) -> str:
+        """The folder of its file; empty without a file."""
+        return "" if self.file is None else str(self.file.parent)
 
     @property
     def note(self) -> str:
@@ -95,36 +77,36 @@ class Experiment:
         """The largest problems first, so that no core waits at the end; then seed by seed, so
         that policies can be compared early.
         """
-        order = sorted(range(len(self.problems)), key=lambda i: -size(self.problems[i]))
+        pairs = zip(self.problems, self.players, strict=True)
         return [
-            Trial(self.problems[i], player, seed)
-            for i in order
+            Trial(problem, player, seed)
+            for problem, players in sorted(pairs, key=lambda pair: -pair[0].size)
             for seed in self.seeds
-            for player in self.players[i]
+            for player in players
         ]
 
     def check(self) -> None:
-        """Build every policy once, so that what cannot be played is said before anything is.
+        """Build every policy once, so that what cannot be played is refused before anything is.
 
         Warnings of policies are left aside: settings that earn them are what experiments are for.
         """
-        with warnings.catch_warnings():
+        place = self.name if self.file is None else self.file.name
+        with located(place), modules_in(self.folder), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._build_all()
-
-    def _build_all(self) -> None:
-        for problem, players in zip(self.problems, self.players, strict=True):
-            with located(f"bandit {problem.title}"):
-                bandit = problem.make(self.seeds[0])
-                next(bandit.rounds(problem.horizon, np.random.default_rng(0)))
-            for player in players:
-                with located(f"policies.{player.label}"):
-                    player.check()
-                    check_verbs(player.make(bandit, problem.horizon))
+            for problem, players in zip(self.problems, self.players, strict=True):
+                with located(f"bandit {problem.title}"):
+                    bandit = problem.make(self.seeds[0])
+                    next(bandit.rounds(problem.horizon, np.random.default_rng(0)))
+                for player in players:
+                    with located(f"policies.{player.label}"):
+                        player.check()
+                        check_verbs(player.make(bandit, problem.horizon))
 
 
-def read_experiment(path: Path, quick: bool = False, full: bool = False) -> Experiment:
-    """The experiment in a file; what is wrong with it is a ``ValueError`` of one line."""
+def read_experiment(
+    path: Path, quick: bool = False, full: bool = False, file: Path | None = None
+) -> Experiment:
+    """The experiment in a file, or in the copy of a file; errors are ``ValueError`` of one line."""
     try:
         text = path.read_text(encoding="utf-8")
         table = tomllib.loads(text)
@@ -132,75 +114,56 @@ def read_experiment(path: Path, quick: bool = False, full: bool = False) -> Expe
         raise ValueError(f"{path.name} must be TOML in UTF-8, it is not text") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path.name} must be TOML: {error}") from None
-    with located(path.name):
-        return replace(parse_experiment(table, path.stem, quick, full), text=text)
+    file = file or path.resolve()
+    with located(path.name), modules_in(str(file.parent)):
+        return replace(parse_experiment(table, file.stem, quick, full), text=text, file=file)
 
 
 def parse_experiment(
     table: Mapping[str, Any], name: str, quick: bool = False, full: bool = False
 ) -> Experiment:
     """The experiment that a table describes."""
-    keys = ("title", "horizon", "seeds", "bandit", "policies", "feedback", "quick", "figure")
-    only(table, keys, "the file", required=("horizon", "seeds", "bandit", "policies"))
+    only(table, KEYS, "the file", required=("horizon", "seeds", "bandit", "policies"))
     if quick and "quick" not in table:
         raise ValueError("[quick] is missing: it says what --quick plays")
     swift = as_table(table.get("quick", {}), "quick")
     only(swift, ("horizon", "seeds", "bandit"), "quick")
-    if quick:  # what it replaces had better be right, too
+    if quick:  # what it replaces must be right, too
         parse_experiment(table, name, full=full)
         table = {**table, **swift}
-    problems = tuple(all_problems(table))
+    ways = list(parse_feedback(table.get("feedback", {})))
+    problems = tuple(parse_problems(table["bandit"], table["horizon"], ways))
+    only_once([problem.title for problem in problems], "bandits", "title")
     entries = as_table(table["policies"], "policies")
     if not entries:
         raise ValueError("policies must name at least one policy")
-    late = {label for label, entry in entries.items() if is_slow(entry, label) and not full}
+    late = set()  # policies that are played with --full only
+    for label, entry in entries.items():
+        place = f"policies.{label}"
+        if as_flag(as_table(entry, place).get("slow", False), f"{place}: slow") and not full:
+            late.add(label)
     if late == set(entries):
         raise ValueError("policies are all slow = true: they are played with --full only")
     everyone = [all_players(entries, problem) for problem in problems]
     title = as_text(table.get("title", name), "title")
     try:
         figures = figures_of(table.get("figure", {}), title, problems, everyone, late, quick)
-    except ValueError:
-        check_players(everyone)  # the figures may only be wrong because a setting is misspelt
+    except ValueError:  # perhaps only because a setting of a policy is misspelt
+        for player in itertools.chain.from_iterable(everyone):
+            with located(f"policies.{player.label}"):
+                player.check()
         raise
-    return Experiment(
-        name=name,
-        title=title,
-        problems=problems,
-        players=tuple(tuple(p for p in players if p.entry not in late) for players in everyone),
-        seeds=parse_seeds(table["seeds"]),
-        figures=figures,
-        quick=quick,
-        full=full,
-    )
-
-
-def check_players(everyone: Iterable[Iterable[Player]]) -> None:
-    """Refuse policies with settings that they do not take, or without one that they need."""
-    for player in itertools.chain.from_iterable(everyone):
-        with located(f"policies.{player.label}"):
-            player.check()
-
-
-def all_problems(table: Mapping[str, Any]) -> list[Problem]:
-    """Every bandit with every way in which rewards come back."""
-    ways = list(parse_feedback(table.get("feedback", {})))
-    problems = [
-        replace(problem, feedback=way, title=", ".join([problem.title, *apart]))
-        for problem in parse_problems(table["bandit"], table["horizon"])
-        for way, apart in ways
-    ]
-    only_once([problem.title for problem in problems], "bandits", "title")
-    return problems
+    in_time = tuple(tuple(p for p in players if p.entry not in late) for players in everyone)
+    seeds = parse_seeds(table["seeds"])
+    return Experiment(name, title, problems, in_time, seeds, figures, quick, full)
 
 
 def all_players(entries: Mapping[str, Any], problem: Problem) -> list[Player]:
     """The policies of all entries, the slow ones too, so that they are checked in any case."""
-    players = [
-        player
-        for label, entry in entries.items()
-        for player in parse_players(label, entry, problem)
-    ]
+    players: list[Player] = []
+    for label, entry in entries.items():
+        with located(f"policies.{label}"):
+            players += parse_players(label, entry, problem)
     only_once([player.label for player in players], "policies", "label")
     return players
 
@@ -219,14 +182,11 @@ def parse_seeds(value: object) -> tuple[int, ...]:
     return seeds
 
 
-def parse_problems(blocks: object, horizon: object) -> Iterator[Problem]:
-    """The problems of all blocks of bandits, each with a title that sets it apart."""
-    several = blocks if isinstance(blocks, list) else [blocks]
-    if not several:
-        raise ValueError("bandit must be a table with a family")
+def parse_problems(blocks: object, horizon: object, ways: Iterable[Way]) -> Iterator[Problem]:
+    """Every bandit with every way of feedback, and with a title that sets it apart."""
+    several = list(as_blocks(blocks, "bandit"))
     horizons = [as_count(one, "horizon") for one in as_choices(horizon)]
-    for number, block in enumerate(several):
-        where = "bandit" if len(several) == 1 else f"bandit {number + 1}"
+    for where, block in several:
         settings = dict(as_table(block, where))
         title = settings.pop("title", None)
         with located(where):
@@ -239,18 +199,20 @@ def parse_problems(blocks: object, horizon: object) -> Iterator[Problem]:
             for chosen in sweep({"horizon": horizons, **settings}):
                 rounds, family = chosen.pop("horizon"), chosen.pop("family")
                 check_settings(family_called(family), chosen, passed=("seed", "horizon"))
-                swept = {n: v for n, v in chosen.items() if isinstance(settings[n], list)}
+                apart = [f"{n} = {v}" for n, v in chosen.items() if isinstance(settings[n], list)]
                 if len(horizons) > 1:
-                    swept["horizon"] = rounds
-                if title is None and (len(several) > 1 or isinstance(settings["family"], list)):
-                    swept = {"family": family, **swept}
-                parts = [] if title is None else [title]
-                parts += [v if n == "family" else f"{n} = {v}" for n, v in swept.items()]
-                yield Problem(family, chosen, rounds, ", ".join(parts) or family)
+                    apart.append(f"horizon = {rounds}")
+                if title is not None:
+                    apart.insert(0, title)
+                elif len(several) > 1 or isinstance(settings["family"], list):
+                    apart.insert(0, family)
+                for feedback, different in ways:
+                    full_title = ", ".join([*(apart or [family]), *different])
+                    yield Problem(family, chosen, rounds, full_title, feedback)
 
 
-def parse_feedback(table: object) -> Iterator[tuple[dict[str, Any], list[str]]]:
-    """The ways in which rewards come back, and what sets each apart from the others."""
+def parse_feedback(table: object) -> Iterator[Way]:
+    """The ways in which rewards come back."""
     settings = as_table(table, "feedback")
     only(settings, ("delay", "batch", "loss"), "feedback")
     with located("feedback"):
@@ -262,34 +224,29 @@ def parse_feedback(table: object) -> Iterator[tuple[dict[str, Any], list[str]]]:
 
 def parse_players(label: str, entry: Mapping[str, Any], problem: Problem) -> Iterator[Player]:
     """The policies that an entry stands for on a problem: one for each choice of its lists."""
-    with located(f"policies.{label}"):
-        settings = dict(entry)
-        settings.pop("slow", None)
-        if "policy" not in settings:
-            raise ValueError("policy is missing")
-        told = settings.pop("told", [])
-        if not isinstance(told, list):
-            raise ValueError(f"told must be a list of {', '.join(TELLABLE)}, got {told!r}")
-        for name in told:
-            if name not in TELLABLE:
-                raise ValueError(f"told must list {', '.join(TELLABLE)}{meant(name, TELLABLE)}")
-        fixed = {name: depending(value, name, problem) for name, value in settings.items()}
-        for chosen in sweep(fixed):
-            policy = chosen.pop("policy")
-            twice = set(told) & set(chosen)
-            if twice:
-                raise ValueError(f"{twice.pop()} must be told or set, not both")
-            swept = tuple(name for name in chosen if len(as_choices(fixed[name])) > 1)
-            yield Player(policy, tuple(told), chosen, label, swept)
+    settings = {name: value for name, value in entry.items() if name not in ("told", "slow")}
+    told = entry.get("told", [])
+    if "policy" not in settings:
+        raise ValueError("policy is missing")
+    if not isinstance(told, list):
+        raise ValueError(f"told must be a list of {', '.join(TELLABLE)}, got {told!r}")
+    for name in told:
+        if name not in TELLABLE:
+            raise ValueError(f"told must list {', '.join(TELLABLE)}{meant(name, TELLABLE)}")
+        if name in settings:
+            raise ValueError(f"{name} must be told or set, not both")
+    fixed = {name: depending(value, name, problem) for name, value in settings.items()}
+    for chosen in sweep(fixed):
+        policy = chosen.pop("policy")
+        swept = tuple(name for name in chosen if len(as_choices(fixed[name])) > 1)
+        yield Player(policy, tuple(told), chosen, label, swept)
 
 
 def depending(value: Any, name: str, problem: Problem) -> Any:
     """A setting that may depend on one of the problem's, as { by = "dimension", 20 = 50 }."""
     if not isinstance(value, dict):
         return value
-    known = {"horizon": problem.horizon, "family": problem.family, **problem.settings}
-    known |= problem.feedback
-    by = value.get("by")
+    known, by = {"family": problem.family, **problem.all_settings}, value.get("by")
     if by is None:
         raise ValueError(
             f"{name} must be a value, or say by which setting of the bandit it goes, as "
@@ -304,15 +261,3 @@ def depending(value: Any, name: str, problem: Problem) -> Any:
     if str(known[by]) not in value:
         raise ValueError(f"{name} must say what it is for {by} = {known[by]}")
     return value[str(known[by])]
-
-
-def is_slow(entry: object, label: str) -> bool:
-    """Whether a policy is played with --full only."""
-    table = as_table(entry, f"policies.{label}")
-    return as_flag(table.get("slow", False), f"policies.{label}: slow")
-
-
-def size(problem: Problem) -> float:
-    """How long a problem may take, roughly."""
-    dimension = problem.settings.get("dimension", 1)
-    return problem.horizon * float(dimension)

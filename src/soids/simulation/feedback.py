@@ -11,12 +11,12 @@ from soids.arrays import Floats, Ints, as_count, as_number
 
 @dataclass(frozen=True)
 class Feedback:
-    """What stands between a reward and the policy.
+    """Delay, batches and loss of rewards.
 
     ``delay`` is how many further rounds are played before a reward is known: "fixed(5)",
     "uniform(0, 10)", or "geometric(20)", whose mean is 20. Rewards are handed over when the number
-    of rounds played is a multiple of ``batch``. A share ``loss`` of them never is, and neither is
-    what is outstanding at the end.
+    of rounds played is a multiple of ``batch``. A share ``loss`` of them never is, and neither are
+    those that are pending at the end.
 
     >>> Feedback(delay="fixed(1)", batch=2).handed_over(6, np.random.default_rng(0)).tolist()
     [2, 4, 4, 6, 6, 8]

@@ -1,12 +1,13 @@
 """What the figures of an experiment show: which policies, against what, with which words."""
 
+import itertools
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from soids.arrays import as_flag
-from soids.simulation.reading import as_table, as_text, located, only, only_once
+from soids.simulation.reading import as_blocks, as_table, as_text, located, only, only_once
 from soids.simulation.trial import Player, Problem
 from soids.spelling import meant
 
@@ -20,7 +21,7 @@ class Figure:
     """One figure of an experiment; its tables show the same policies in the same order."""
 
     title: str
-    name: str = ""  # what tells its files from those of the others
+    name: str = ""  # that sets its files apart from those of the others
     caption: str = ""
     policies: tuple[str, ...] = ()  # entries of the file, in the order of drawing; none means all
     x: str = ROUND  # or the setting, of the bandit or of policies, to plot the regret against
@@ -44,13 +45,9 @@ class Figure:
 
 
 def figures_of(
-    blocks: object,
-    title: str,
-    problems: Sequence[Problem],
-    everyone: Sequence[Sequence[Player]],
-    late: Collection[str],
-    quick: bool = False,
-) -> tuple[Figure, ...]:
+    blocks: object, title: str, problems: Sequence[Problem], everyone: Sequence[Sequence[Player]],
+    late: Collection[str], quick: bool = False,
+) -> tuple[Figure, ...]:  # fmt: skip
     """All figures, checked, but those that need the late entries, which are not played.
 
     With ``quick``, a setting to draw the regret against may have a single value.
@@ -67,12 +64,8 @@ def figures_of(
 
 def parse_figures(blocks: object, title: str, entries: Collection[str]) -> dict[str, Figure]:
     """The figures, by their places in the file."""
-    several = blocks if isinstance(blocks, list) else [blocks]
-    if not several:
-        raise ValueError("figure must be a table or several, such as [[figure]], got []")
     found = {}
-    for number, block in enumerate(several):
-        where = "figure" if len(several) == 1 else f"figure {number + 1}"
+    for where, block in as_blocks(blocks, "figure"):
         with located(where):
             found[where] = parse_figure(block, title, entries)
     only_once([figure.name for figure in found.values()], "figures", "name")
@@ -133,12 +126,11 @@ def check_x(
         raise ValueError(f"x must be one of {', '.join(known)}{meant(figure.x, known)}")
     if figure.bounds and sweeps_policies(figure, problems):
         raise ValueError(f"bounds need an x that is a setting of the bandit, got {figure.x!r}")
-    for value in (value for line in lines for value in line):
+    for value in itertools.chain.from_iterable(lines):
         if not is_positive(value):
-            raise ValueError(
-                f"x must be a positive number everywhere, {figure.x} is also {value!r}"
-            )
-    if max(map(len, map(set, lines))) < least:
+            where = f"{figure.x} is also {value!r}"
+            raise ValueError(f"x must be a positive number everywhere, {where}")
+    if max(len(set(line)) for line in lines) < least:
         each = " on each problem" if len(lines) > 1 else ""
         raise ValueError(f"x must have at least two values, {figure.x} has one{each}")
     for problem in problems if figure.bounds else ():
@@ -151,44 +143,37 @@ def values_of(
     name: str, problems: Sequence[Problem], shown: Sequence[Sequence[Player]]
 ) -> list[list[Any]]:
     """The values of a setting that lines can join: of the problems, or on each of policies."""
-    if any(name in settings_of(problem) for problem in problems):
-        return [[settings_of(problem).get(name, "missing") for problem in problems]]
+    if any(name in problem.all_settings for problem in problems):
+        return [[problem.all_settings.get(name, "missing") for problem in problems]]
     return [[p.settings[name] for p in players if name in p.settings] for players in shown]
 
 
 def drawable(problems: Sequence[Problem], shown: Sequence[Sequence[Player]]) -> list[str]:
     """The settings with at least two values, all of them positive numbers."""
-    names = dict.fromkeys(name for problem in problems for name in settings_of(problem))
+    names = dict.fromkeys(name for problem in problems for name in problem.all_settings)
     names |= dict.fromkeys(name for players in shown for p in players for name in p.settings)
     found = {name: values_of(name, problems, shown) for name in names}
     return [
         name
         for name, lines in found.items()
-        if all(is_positive(value) for line in lines for value in line)
-        and max(map(len, map(set, lines))) > 1
+        if all(map(is_positive, itertools.chain.from_iterable(lines)))
+        and max(len(set(line)) for line in lines) > 1
     ]
 
 
 def is_positive(value: object) -> bool:
-    """Whether it is a positive number."""
+    """Whether a value is a positive number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
 def has_content(figure: Figure, problems: Sequence[Problem], players: Sequence[Player]) -> bool:
     """Whether a figure is drawn with these players only: its first policy must be among them."""
     shown = figure.among(players)
-    if figure.policies and not any(player.entry == figure.policies[0] for player in shown):
+    if not shown or (figure.policies and shown[0].entry != figure.policies[0]):
         return False
-    if sweeps_policies(figure, problems):
-        return any(figure.x in player.settings for player in shown)
-    return bool(shown)
+    return not sweeps_policies(figure, problems) or any(figure.x in p.settings for p in shown)
 
 
 def sweeps_policies(figure: Figure, problems: Sequence[Problem]) -> bool:
     """Whether the x of a figure is a setting of policies, and none of the bandits."""
-    return figure.x != ROUND and not any(figure.x in settings_of(p) for p in problems)
-
-
-def settings_of(problem: Problem) -> dict[str, Any]:
-    """All settings of a problem that regret can be drawn against."""
-    return {"horizon": problem.horizon, **problem.settings, **problem.feedback}
+    return figure.x != ROUND and not any(figure.x in p.all_settings for p in problems)

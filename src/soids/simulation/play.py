@@ -16,10 +16,7 @@ from soids.simulation.feedback import PROMPT, Feedback
 
 
 class Chooser(Protocol):
-    """Whoever can choose and learn, such as a policy of ours.
-
-    Others may choose a bare index, and are given it back with its reward.
-    """
+    """A policy: one of ours, or one that chooses a bare index and gets it back with its reward."""
 
     def choose(self, actions: Floats, rng: np.random.Generator) -> Any: ...
 
@@ -38,19 +35,13 @@ class Trace(NamedTuple):
 
 
 def play(
-    bandit: Bandit,
-    policy: Chooser,
-    horizon: int,
-    seed: int,
-    on_round: Callable[[int, float], None] | None = None,
-    *,
-    feedback: Feedback = PROMPT,
-) -> Trace:
-    """Let the policy act for the horizon; ``on_round`` is told the round and its regret.
+    bandit: Bandit, policy: Chooser, horizon: int, seed: int,
+    on_round: Callable[[int, float], None] | None = None, *, feedback: Feedback = PROMPT,
+) -> Trace:  # fmt: skip
+    """Let the policy act for the horizon; ``on_round`` gets each round and its regret.
 
-    Three streams come from the seed: the world's actions and noise in round t, and when its reward
-    comes back, are the same whatever the policy does, so that policies are compared on the same
-    luck; the third is the policy's own mind.
+    Actions, noise and delays of round t depend on the seed only, not on what the policy does, so
+    that policies are compared on the same random numbers. The policy has a stream of its own.
 
     >>> from soids import SOIDS, paper_instance
     >>> bandit = paper_instance(dimension=20, seed=0)
@@ -61,9 +52,7 @@ def play(
     check_world(bandit)
     check_verbs(policy)
     if not isinstance(feedback, Feedback):
-        raise ValueError(
-            f"feedback must be a Feedback, such as Feedback(batch=5), got {feedback!r}"
-        )
+        raise ValueError(f"feedback must be a Feedback, as Feedback(batch=5), got {feedback!r}")
     horizon = as_count(horizon, "horizon")
     streams = np.random.SeedSequence(as_count(seed, "seed", 0)).spawn(3)
     world, mind, post = (np.random.default_rng(stream) for stream in streams)
@@ -97,7 +86,7 @@ def check_verbs(policy: object) -> None:
 
 
 def read_decision(decision: object, actions: int) -> tuple[int, float, Information]:
-    """What a decision says; a bare index, which is enough for a policy of others, says no more."""
+    """The index, its probability and the information of a decision; a bare index has no more."""
     if isinstance(decision, Decision):
         return decision.index, decision.probability, decision.info
     try:

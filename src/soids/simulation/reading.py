@@ -12,16 +12,20 @@ from soids.spelling import meant
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
+class ExperimentError(ValueError):
+    """What is wrong with an experiment, and where, in one line."""
+
+
 @contextmanager
 def located(place: str) -> Iterator[None]:
     """Say where in the experiment an error comes from."""
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"{place}: {error}") from None
+        raise ExperimentError(f"{place}: {error}") from None
     except Exception as error:  # of a policy that may be anyone's
         line = str(error).partition("\n")[0]
-        raise ValueError(f"{place}: {type(error).__name__}: {line}") from None
+        raise ExperimentError(f"{place}: {type(error).__name__}: {line}") from None
 
 
 def sweep(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -64,11 +68,19 @@ def as_table(value: object, where: str) -> Mapping[str, Any]:
     return value
 
 
+def as_blocks(value: object, name: str) -> Iterator[tuple[str, object]]:
+    """A table, or each of several, with its place in the file."""
+    several = value if isinstance(value, list) else [value]
+    if not several:
+        raise ValueError(f"{name} must be a table or several, such as [[{name}]], got []")
+    for number, block in enumerate(several, 1):
+        yield name if len(several) == 1 else f"{name} {number}", block
+
+
 def only(
-    table: Mapping[str, Any], keys: Iterable[str], where: str, required: Iterable[str] = ()
+    table: Mapping[str, Any], keys: Collection[str], where: str, required: Iterable[str] = ()
 ) -> None:
     """Refuse a table with keys that nobody reads, or without one that it needs."""
-    keys = list(keys)
     for key in table:
         if key not in keys:
             raise ValueError(f"{where} has the keys {', '.join(keys)}{meant(key, keys)}")
@@ -85,30 +97,17 @@ def only_once(names: list[str], kind: str, what: str) -> None:
 
 
 def check_settings(
-    make: Callable[..., Any], names: Collection[str], passed: tuple[str, ...]
-) -> None:
+    make: Callable[..., Any], names: Collection[str], passed: Collection[str],
+    remedy: Callable[[str], str] = lambda name: "",
+) -> None:  # fmt: skip
     """Refuse settings that a class or function does not take, and the lack of one it needs."""
-    check_known(make, names, passed)
-    for name in lacking(make, names, passed):
-        raise ValueError(f"{name} is missing")
-
-
-def lacking(
-    make: Callable[..., Any], names: Collection[str], passed: tuple[str, ...]
-) -> Iterator[str]:
-    """The settings without which a class or function cannot be called."""
-    for name, parameter in inspect.signature(make).parameters.items():
-        needed = parameter.default is parameter.empty and parameter.kind in NAMED
-        if needed and name not in names and name not in passed:
-            yield name
-
-
-def check_known(make: Callable[..., Any], names: Collection[str], passed: tuple[str, ...]) -> None:
-    """Refuse settings that a class or function does not take."""
-    parameters = inspect.signature(make).parameters.values()
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        return
-    takes = [p.name for p in parameters if p.name not in passed]
+    parameters = inspect.signature(make).parameters
+    takes = [name for name in parameters if name not in passed]
+    takes_all = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
     for name in names:
-        if name not in takes:
+        if name not in takes and not takes_all:
             raise ValueError(f"settings are {', '.join(takes) or 'none'}{meant(name, takes)}")
+    for name in takes:
+        one = parameters[name]
+        if one.default is one.empty and one.kind in NAMED and name not in names:
+            raise ValueError(f"{name} is missing{remedy(name)}")

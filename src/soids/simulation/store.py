@@ -13,6 +13,7 @@ from soids.simulation.play import Trace
 from soids.simulation.trial import Trial
 
 FORMAT = 1
+FACTS = ("seconds", "code", "versions")  # of an outcome, beside its trace
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,9 @@ class Store:
 
     def write(self, trial: Trial, outcome: Outcome) -> None:
         """Keep an outcome, whole or not at all."""
-        description = {
-            "format": FORMAT,
-            "recipe": trial.recipe,
-            "seconds": outcome.seconds,
-            "code": outcome.code,
-            "versions": outcome.versions,
-        }
-        text = np.frombuffer(json.dumps(description).encode(), dtype=np.uint8)
+        facts = {name: getattr(outcome, name) for name in FACTS}
+        description = json.dumps({"format": FORMAT, "recipe": trial.recipe, **facts})
+        text = np.frombuffer(description.encode(), dtype=np.uint8)
         buffer = io.BytesIO()
         np.savez_compressed(buffer, description=text, **outcome.trace._asdict())
         path = self.path(trial)
@@ -67,5 +63,4 @@ def read_outcome(path: Path) -> tuple[dict[str, Any], Outcome]:
         if description["format"] != FORMAT:
             raise ValueError(f"{path} must have format {FORMAT}, got {description['format']!r}")
         trace = Trace(*(archive[name] for name in Trace._fields))
-    names = ("seconds", "code", "versions")
-    return description["recipe"], Outcome(trace, *(description[name] for name in names))
+    return description["recipe"], Outcome(trace, *(description[name] for name in FACTS))

@@ -16,7 +16,7 @@ from typing import Any
 from soids.bandits import FAMILIES, Bandit
 from soids.policies import POLICIES
 from soids.simulation.play import Chooser
-from soids.simulation.reading import check_known, lacking, short
+from soids.simulation.reading import check_settings, short
 from soids.spelling import meant
 
 TELLABLE = ("sparsity", "radius", "noise", "norm", "support", "reward_bound", "horizon")
@@ -29,9 +29,7 @@ class Problem:
     family: str
     settings: dict[str, Any]
     horizon: int
-    title: str = field(
-        default="", compare=False
-    )  # what sets it apart from the other problems of its experiment
+    title: str = field(default="", compare=False)  # what sets it apart in its experiment
     feedback: dict[str, Any] = field(default_factory=dict)  # settings; none is a reward at once
 
     def make(self, seed: int) -> Bandit:
@@ -42,20 +40,30 @@ class Problem:
             settings["horizon"] = self.horizon
         return family(**settings, seed=seed)
 
+    @property
+    def all_settings(self) -> dict[str, Any]:
+        """The horizon, and the settings of the bandit and of its feedback."""
+        return {"horizon": self.horizon, **self.settings, **self.feedback}
+
+    @property
+    def size(self) -> float:
+        """How long it may take, roughly."""
+        return self.horizon * float(self.settings.get("dimension", 1))
+
 
 @dataclass(frozen=True)
 class Player:
-    """A policy, what it is told of the truth, and its other settings."""
+    """A policy and its settings, some of them taken from the bandit."""
 
     policy: str  # a name in POLICIES, or module:Class
-    told: tuple[str, ...]
+    told: tuple[str, ...]  # the names of the settings that are taken from the bandit
     settings: dict[str, Any]
-    entry: str = field(default="", compare=False)  # what the experiment calls it
-    swept: tuple[str, ...] = field(default=(), compare=False)  # settings that tell it from others
+    entry: str = field(default="", compare=False)  # its name in the experiment
+    swept: tuple[str, ...] = field(default=(), compare=False)  # settings that set it apart
 
     @property
     def label(self) -> str:
-        """What tables and figures call it: its entry, and what that entry sweeps."""
+        """Its name in tables and figures: its entry, and what that entry sweeps."""
         return self.called()
 
     def called(self, without: str = "") -> str:
@@ -66,26 +74,29 @@ class Player:
     def make(self, bandit: Bandit, horizon: int) -> Chooser:
         """The policy, ready to play the bandit."""
         truth = {**bandit.truth, "horizon": horizon}
-        unknown = [name for name in self.told if name not in truth]
-        if unknown:
-            raise ValueError(f"told must be one of {', '.join(truth)} here, got {unknown[0]!r}")
+        for name in self.told:
+            if name not in truth:
+                raise ValueError(f"told must be one of {', '.join(truth)} here, got {name!r}")
         told = {name: truth[name] for name in self.told}
         policy: Chooser = policy_called(self.policy)(bandit.dimension, **told, **self.settings)
         return policy
 
     def check(self) -> None:
         """Refuse what its policy cannot be told or set to, and the lack of what it needs."""
-        make, passed = policy_called(self.policy), ("dimension",)
-        tellable = tellable_to(make)
+        make = policy_called(self.policy)
+        parameters = inspect.signature(make).parameters
+        takes_all = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+        tellable = [name for name in TELLABLE if takes_all or name in parameters]
         for name in self.told:
             if name not in tellable:
+                listed = " and ".join(filter(None, [", ".join(tellable[:-1]), *tellable[-1:]]))
                 raise ValueError(
-                    f"{self.policy} can be told {listed(tellable)}{meant(name, tellable)}"
+                    f"{self.policy} can be told {listed or 'nothing'}{meant(name, tellable)}"
                 )
-        check_known(make, self.settings, passed)
-        for name in lacking(make, [*self.settings, *self.told], passed):
-            told = "to told, or " if name in tellable else ""
-            raise ValueError(f"{name} is missing: add it {told}as a setting")
+        check_settings(
+            make, self.settings, ("dimension", *self.told),
+            lambda name: f": add it {'to told, or ' if name in tellable else ''}as a setting",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -137,23 +148,6 @@ def plain(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9=.,_-]+", "_", text)[:80]
 
 
-def tellable_to(make: Callable[..., Any]) -> list[str]:
-    """What a policy can be told of the bandit."""
-    parameters = inspect.signature(make).parameters
-    anything = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    return [name for name in TELLABLE if anything or name in parameters]
-
-
-def listed(names: list[str]) -> str:
-    """Names as in a sentence.
-
-    >>> listed(["sparsity", "radius", "noise"])
-    'sparsity, radius and noise'
-    """
-    *others, last = names or ["nothing"]
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def family_called(name: str) -> Callable[..., Bandit]:
     """The family of bandits of this name."""
     if not isinstance(name, str) or name not in FAMILIES:
@@ -179,5 +173,4 @@ def policy_called(name: str) -> Callable[..., Any]:
         ) from None
     if not callable(found):
         raise ValueError(f"policy {name!r} must be a class with choose and observe")
-    make: Callable[..., Any] = found
-    return make
+    return found  # type: ignore[no-any-return]

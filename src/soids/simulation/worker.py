@@ -1,6 +1,5 @@
 """What a worker does: play one trial on one thread."""
 
-import sys
 import threading
 import time
 import traceback
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from soids.bandits.data import data_in
 from soids.kernels.threads import one_thread
 from soids.simulation.board import EVERY, Board
 from soids.simulation.feedback import Feedback
@@ -17,6 +17,7 @@ from soids.simulation.play import play
 from soids.simulation.provenance import fingerprint, versions
 from soids.simulation.store import Outcome
 from soids.simulation.trial import Trial
+from soids.simulation.user_policies import modules_in
 
 ALONE = threading.Lock()  # limits on threads hold for the whole process, and so for one trial
 WARM: set[str] = set()  # policies that have compiled in this process, before a clock was started
@@ -32,18 +33,17 @@ class Failure:
 
 @dataclass(frozen=True)
 class Post:
-    """Where a worker finds a policy that is not ours, and where it notes its progress."""
+    """Where a worker finds what it needs, and where it notes its progress."""
 
-    folder: str | None = None  # of the experiment
+    folder: str = ""  # of the experiment, beside which policies of the user may be
     board: Board | None = None
+    data: str = ""  # folder of real data, if it is not that of the environment
 
 
 def perform(trial: Trial, post: Post, row: int) -> Outcome | Failure:
     """Play a trial; an error of its policy is an outcome like any other."""
-    if post.folder is not None and post.folder not in sys.path:
-        sys.path.insert(0, post.folder)
     try:
-        with undisturbed():
+        with undisturbed(), modules_in(post.folder), data_in(post.data):
             return played(trial, post.board, row)
     except (Exception, SystemExit) as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
@@ -54,8 +54,8 @@ def perform(trial: Trial, post: Post, row: int) -> Outcome | Failure:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """As workers play: one at a time, in one thread, and without warnings of policies that fail,
-    since that is what experiments are for.
+    """Conditions of a worker: one trial at a time, one thread, and no warnings of failing policies,
+    since such failures are what experiments are for.
     """
     with ALONE, one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -72,7 +72,7 @@ def played(trial: Trial, board: Board | None, row: int) -> Outcome:
         WARM.add(kind)
     total = 0.0
 
-    def tell(t: int, regret: float) -> None:
+    def note(t: int, regret: float) -> None:
         nonlocal total
         total += regret
         if board is not None and ((t + 1) % EVERY == 0 or t + 1 == problem.horizon):
@@ -80,6 +80,6 @@ def played(trial: Trial, board: Board | None, row: int) -> Outcome:
 
     policy, feedback = player.make(bandit, problem.horizon), Feedback(**problem.feedback)
     began = time.thread_time()
-    trace = play(bandit, policy, problem.horizon, trial.seed, tell, feedback=feedback)
+    trace = play(bandit, policy, problem.horizon, trial.seed, note, feedback=feedback)
     seconds = time.thread_time() - began
     return Outcome(trace, seconds, fingerprint(player.policy), versions())

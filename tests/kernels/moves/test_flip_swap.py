@@ -43,7 +43,7 @@ from thread_counts import by_one_and_two_threads, needs_two_threads
 PACES = pytest.mark.parametrize(
     "pace",
     [
-        sweep.CLOUD,
+        sweep.PARTICLES,
         sweep.CHAIN._replace(redrawn=0.5),
         sweep.PINNED_CHAIN._replace(redrawn=0.5, joint=0.8),
     ],
@@ -51,7 +51,7 @@ PACES = pytest.mark.parametrize(
 SLABS = pytest.mark.parametrize("slab", [(0.0, 0.0), (0.4, 0.0), (4.0, 0.8)])  # and its centre
 
 
-def staged_cloud(rng, slab):
+def staged_system(rng, slab):
     """Thirty particles with noises of their own, ready for a sweep."""
     thetas, variances = sparse_thetas(rng), rng.uniform(0.5, 2.0, 30)
     target = staged(rng, slab_precision=slab[0], slab_centre=slab[1])
@@ -213,7 +213,7 @@ def test_fields_are_the_gradient_of_the_log_density():
 @SLABS
 def test_a_sweep_returns_the_rewards_of_the_parameters_it_returns(slab, pace):
     rng = np.random.default_rng(5)
-    before = staged_cloud(rng, slab)
+    before = staged_system(rng, slab)
     after = smc.moved(before, rng, 8, pace)
     assert (after.thetas != before.thetas).any(axis=1).mean() > 0.9
     np.testing.assert_allclose(after.rewards, after.thetas @ after.target.columns, atol=1e-13)
@@ -234,8 +234,8 @@ def test_all_moves_of_a_sweep_follow_the_arm_that_was_drawn_with_the_values():
 
     def p_value(rng, times):
         thetas = np.full((400 * times, 1), 3.0)
-        cloud = smc.placed(target, thetas, thetas != 0.0, np.ones(400 * times))
-        changed = (smc.moved(cloud, rng).thetas < 0.0).mean()
+        system = smc.placed(target, thetas, thetas != 0.0, np.ones(400 * times))
+        changed = (smc.moved(system, rng).thetas < 0.0).mean()
         return two_sided((changed - 0.5) / math.sqrt(0.25 / len(thetas)))
 
     assert_plausible(p_value)
@@ -245,11 +245,11 @@ def test_all_moves_of_a_sweep_follow_the_arm_that_was_drawn_with_the_values():
 @SLABS
 def test_a_sweep_modifies_nothing_it_was_given(slab, pace):
     rng = np.random.default_rng(6)
-    cloud = staged_cloud(rng, slab)
-    before = deepcopy(cloud)
-    smc.moved(cloud, rng, pace=pace)
+    system = staged_system(rng, slab)
+    before = deepcopy(system)
+    smc.moved(system, rng, pace=pace)
     for now, then in zip(
-        (*cloud.target, *cloud, cloud.target.gram.dense()),
+        (*system.target, *system, system.target.gram.dense()),
         (*before.target, *before, before.target.gram.dense()),
         strict=True,
     ):
@@ -261,9 +261,9 @@ def test_a_sweep_modifies_nothing_it_was_given(slab, pace):
 @PACES
 @SLABS
 def test_the_number_of_threads_changes_no_bit(slab, pace, monkeypatch):
-    cloud = staged_cloud(np.random.default_rng(7), slab)
+    system = staged_system(np.random.default_rng(7), slab)
     thetas = by_one_and_two_threads(
-        lambda: smc.moved(cloud, np.random.default_rng(0), pace=pace).thetas, monkeypatch
+        lambda: smc.moved(system, np.random.default_rng(0), pace=pace).thetas, monkeypatch
     )
     np.testing.assert_array_equal(*thetas)
 
@@ -271,10 +271,10 @@ def test_the_number_of_threads_changes_no_bit(slab, pace, monkeypatch):
 @PACES
 @SLABS
 def test_a_compiled_sweep_equals_the_plain_one(slab, pace, monkeypatch):
-    cloud = staged_cloud(np.random.default_rng(8), slab)
-    compiled = smc.moved(cloud, np.random.default_rng(0), pace=pace).thetas
+    system = staged_system(np.random.default_rng(8), slab)
+    compiled = smc.moved(system, np.random.default_rng(0), pace=pace).thetas
     monkeypatch.setattr(sweep, "sweep_rows", plain(sweep.sweep_rows))
-    interpreted = smc.moved(cloud, np.random.default_rng(0), pace=pace).thetas
+    interpreted = smc.moved(system, np.random.default_rng(0), pace=pace).thetas
     np.testing.assert_allclose(compiled, interpreted, rtol=1e-11)
 
 

@@ -38,7 +38,7 @@ def drawn_values(gram, slopes, support, normals):
 
 
 def rearmed(gram, slopes, columns, theta, radius, u, normals, tilt=1.5):
-    """The arm of the menu 4..8 that takes the place of arm 6, and the values beside it."""
+    """The arm of the action set 4..8 that takes the place of arm 6, and the values beside it."""
     theta = theta.copy()
     active, factor = factored(theta, gram)
     law = rearm.weigh_arms(active, factor, slopes, ActionSet(columns, 4, 9, tilt))

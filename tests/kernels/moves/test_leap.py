@@ -27,7 +27,7 @@ from soids.kernels.moves.candidates import draw_leans
 from soids.kernels.moves.rearm import weigh_arms
 from soids.kernels.moves.target import ActionSet, Particle
 
-TILT = 1.5  # of the menu 4..8 of the scene
+TILT = 1.5  # of the action set 4..8 of the scene
 
 
 def pulled(slopes, columns, tilt):

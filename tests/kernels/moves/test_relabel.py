@@ -182,8 +182,8 @@ def test_a_sweep_modifies_nothing_it_was_given():
 @needs_two_threads
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
     arguments = sweep_arguments(np.random.default_rng(2))
-    clouds = by_one_and_two_threads(lambda: np.hstack(relabel.sweep(*arguments)), monkeypatch)
-    np.testing.assert_array_equal(*clouds)
+    systems = by_one_and_two_threads(lambda: np.hstack(relabel.sweep(*arguments)), monkeypatch)
+    np.testing.assert_array_equal(*systems)
 
 
 def test_a_compiled_sweep_equals_the_plain_one(monkeypatch):

@@ -12,7 +12,9 @@ from soids.posteriors.target import Target
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="would take minutes as plain Python")
-@pytest.mark.parametrize("pace", [sweep.CLOUD, sweep.CHAIN, sweep.PINNED_CHAIN._replace(joint=0.9)])
+@pytest.mark.parametrize(
+    "pace", [sweep.PARTICLES, sweep.CHAIN, sweep.PINNED_CHAIN._replace(joint=0.9)]
+)
 def test_every_pace_leads_to_supports_that_data_do_not_pin_and_back(pace):
     """Of two features that are the same in all actions, no data pin both."""
     rng = np.random.default_rng(0)
@@ -30,11 +32,11 @@ def test_every_pace_leads_to_supports_that_data_do_not_pin_and_back(pace):
         count, means, variances = 200 * times, [], []
         for start in ([1.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 1.0, 0.0, 0.0, 0.0]):
             thetas = np.tile(start, (count, 1))
-            cloud = smc.placed(target, thetas, thetas != 0.0, np.ones(count))
-            cloud, both = smc.moved(cloud, rng, sweeps, pace), np.zeros(count)
+            system = smc.placed(target, thetas, thetas != 0.0, np.ones(count))
+            system, both = smc.moved(system, rng, sweeps, pace), np.zeros(count)
             for _ in range(sweeps):
-                cloud = smc.moved(cloud, rng, pace=pace)
-                both += cloud.included[:, :2].all(axis=1) / sweeps
+                system = smc.moved(system, rng, pace=pace)
+                both += system.included[:, :2].all(axis=1) / sweeps
             means.append(both.mean())
             variances.append(both.var() / count)  # the chains are independent of each other
         assert 0.1 < means[0] < 0.4

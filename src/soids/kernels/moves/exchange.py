@@ -22,10 +22,8 @@ EXCHANGED = 3  # features at once, at most
 def exchange(particle, done, uniforms, sides, normals):
     """Take a few active coordinates out, put as many back and redraw all values.
 
-    Candidates are weighed with all values integrated out, so the move also reaches supports that
-    explain the rewards as well but need other values. The first candidate is drawn from its exact
-    law given the rest; the others count by ``Z`` there over ``Z`` on the way back. A result outside
-    the ball is refused. ``done`` has eliminated the active features.
+    Candidates are weighed with all values integrated out. ``done`` has eliminated the active
+    features. A result outside the ball is refused.
     """
     theta, precision = particle.theta, particle.precision
     n = int(np.count_nonzero(theta))

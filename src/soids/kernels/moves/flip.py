@@ -23,9 +23,8 @@ LOG_RARE = math.log(RARE)
 
 @njit(cache=True)
 def share_inside(log_odds, inside, eager):
-    """The probability that a coordinate is not zero after a flip, given the log odds of its bump.
-
-    It is that of a Gibbs step, or, if eager, of a Metropolis step, given whether it is inside now.
+    """The probability that a coordinate is not zero after a Gibbs step, or a Metropolis step if
+    eager, given the log odds of its bump and whether it is inside now.
     """
     if not eager:
         return 1.0 / (1.0 + math.exp(min(-log_odds, 700.0)))  # plain Python overflows at 710
@@ -48,11 +47,8 @@ def fields(theta, power, gram, slopes):
 
 @njit(cache=True)
 def flip(particle, prior, field, half_logs, eager, uniforms):
-    """Decide for each coordinate, by its conditional law, whether it is zero.
-
-    The law is an atom and one or two cut Gaussians. A value that enters is drawn from the
-    Gaussians, and so is a share of the values that stay. ``half_logs`` (d,) bounds the log of the
-    width of each bump on the whole line.
+    """Draw each coordinate from its conditional law, an atom and one or two cut Gaussians; most
+    values that stay keep their value. ``half_logs`` (d,) bounds the log of the width of each bump.
     """
     theta, radius, volume = particle.theta, particle.radius, particle.log_volume
     power, gram, slab_precision = particle.precision

@@ -32,9 +32,7 @@ def note(active, inverse, centre, n, means, variances, places):
 
 @njit(cache=True)
 def answer(way, inverse, shadow, n, j, own, precision):
-    """Write how the n active values change for a unit of feature ``j``, whose place among them is
-    ``own`` (negative if it is not active).
-    """
+    """Write how the n active values change for a unit of ``j``, whose place is ``own``, or -1."""
     way[:n] = 0.0
     if own < 0:
         for b in range(n):
@@ -51,7 +49,7 @@ def answer(way, inverse, shadow, n, j, own, precision):
 def bounds(theta, way, active, n, old, radius):
     """An interval that holds all ``y`` with ``|y| + sum |others + (y - old) * way| <= radius``.
 
-    The norm is convex, so it lies above its two tangents at zero, which end the interval.
+    It ends at the tangents at zero, above which the norm lies, as it is convex.
     """
     length, rise = -abs(old), 0.0
     for a in range(n):
@@ -66,18 +64,16 @@ def bounds(theta, way, active, n, old, radius):
 
 @njit(cache=True)
 def glide(particle, done, prior, eager, uniforms):
-    """Flip every coordinate in turn, once or several times, while the other active ones adapt, so
-    that the fit is kept.
+    """Flip every coordinate in turn, once or several times, while the other active ones adapt.
 
-    Along this line the conditional law is again an atom and one Gaussian or two. A step that would
-    leave the ball is refused. ``done`` has eliminated the active features; each change of them
-    updates it, at a cost of their number times d. Beside many others only some coordinates try,
-    which keeps the law, as a try does not change the number of others.
+    A step that would leave the ball is refused. ``done`` has eliminated the active features, and
+    each change updates it. Beside many others only some coordinates try, which keeps the law, as a
+    try does not change the number of others.
     """
     theta, precision_matrix = particle.theta, particle.precision
     radius, volume, log_odds = particle.radius, particle.log_volume, prior.log_odds
     n, lean = np.count_nonzero(theta), done.lean
-    # Read from the record once: every access to it counts references, which takes time.
+    # Every access to a record counts references, which takes time.
     active, inverse, shadow, centre = done.active, done.inverse, done.shadow, done.centre
     precisions, slopes, diagonal, leans = done.precisions, done.slopes, done.diagonal, done.leans
     way, means, variances = np.empty((3, log_odds.size))
@@ -141,8 +137,8 @@ def glide(particle, done, prior, eager, uniforms):
             continue  # it stays; values are drawn anew by other moves, all at once
         new, side = 0.0, 0.0
         if enters:
-            drawn = truncated_normal.invert_twin_mass(slope, lean, precision, low, high, u / share)
-            new, side = drawn
+            place = u / share
+            new, side = truncated_normal.invert_twin_mass(slope, lean, precision, low, high, place)
         length = abs(new) - abs(old)
         for a in range(n):
             length += abs(theta[active[a]] + (new - old) * way[a])

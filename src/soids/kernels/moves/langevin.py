@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from soids.arrays import Floats, Ints
+from soids.arrays import Floats
+from soids.kernels.moves.target import TargetArrays
 from soids.kernels.threads import by_rows
 
 
@@ -30,20 +31,6 @@ class State(NamedTuple):
     smoothed: Floats  # (M, d)
     shares: Floats  # (M,)  prior probability of the slab
     variances: Floats  # (M,)  of the noise
-
-
-class Slope(NamedTuple):
-    """The numbers in the gradient of the log density, the same for all chains."""
-
-    eta: float
-    gram: Floats  # (d, d)
-    moment: Floats  # (d,)
-    drift: Floats  # (d,)
-    columns: Floats  # (d, N)  the actions of all sets, feature by feature
-    starts: Ints  # (B + 1,)  where each set begins
-    tilts: Floats  # (B,)  how strongly the best reward of each set is favoured
-    slab_variance: float
-    spike_scale: float
 
 
 class Pace(NamedTuple):
@@ -61,6 +48,9 @@ class Learning(NamedTuple):
     weight: float
     learns_share: bool
     learns_noise: bool
+    slab_variance: float
+    spike_scale: float
+    eta: float  # power of the likelihood
     energy: float
     rounds: float
     noise_shape: float
@@ -92,11 +82,11 @@ def slab_probability(x, share, slab_variance, spike_scale):
 
 
 @njit(cache=True)
-def learn(theta, fitted, inclusion, smoothed, share, variance, slope, learning):
+def learn(theta, fitted, inclusion, smoothed, share, variance, moment, learning):
     """Move the running values; returns the new share and noise variance."""
     d, weight = theta.size, learning.weight
     for j in range(d):
-        now = slab_probability(theta[j], share, slope.slab_variance, slope.spike_scale)
+        now = slab_probability(theta[j], share, learning.slab_variance, learning.spike_scale)
         inclusion[j] += weight * (now - inclusion[j])
         smoothed[j] += weight * (inclusion[j] - smoothed[j])
     if learning.learns_share:  # its mean given the labels, under a uniform prior
@@ -104,28 +94,29 @@ def learn(theta, fitted, inclusion, smoothed, share, variance, slope, learning):
     if learning.learns_noise:
         misfit = learning.energy
         for j in range(d):
-            misfit += theta[j] * (fitted[j] - 2.0 * slope.moment[j])
-        scale = learning.noise_scale + 0.5 * slope.eta * max(misfit, 0.0)
-        shape = learning.noise_shape + 0.5 * slope.eta * learning.rounds
+            misfit += theta[j] * (fitted[j] - 2.0 * moment[j])
+        scale = learning.noise_scale + 0.5 * learning.eta * max(misfit, 0.0)
+        shape = learning.noise_shape + 0.5 * learning.eta * learning.rounds
         variance += weight * (scale / shape - variance)
     return share, variance
 
 
 @njit(cache=True)
-def climb(theta, fitted, smoothed, power, slope, scores, gradient):
+def climb(theta, fitted, smoothed, power, target, scores, gradient):
     """Write the gradient of the log density; where two actions are best, that of the first."""
+    columns, starts, tilts = target.columns, target.starts, target.tilts
+    slab_variance, spike_scale = 1.0 / target.prior.slab_precision, target.prior.spike_scale
     for j in range(theta.size):
-        slab = smoothed[j] * theta[j] / slope.slab_variance
-        spike = (1.0 - smoothed[j]) * np.sign(theta[j]) / slope.spike_scale
-        gradient[j] = power * (slope.moment[j] - fitted[j]) - slope.drift[j] - slab - spike
-    if not slope.tilts.any():
+        slab = smoothed[j] * theta[j] / slab_variance
+        spike = (1.0 - smoothed[j]) * np.sign(theta[j]) / spike_scale
+        gradient[j] = power * (target.moment[j] - fitted[j]) - target.drift[j] - slab - spike
+    if not tilts.any():
         return
-    combine(theta, slope.columns, scores)
-    for menu in range(slope.tilts.size):
-        first = slope.starts[menu]
-        best = first + np.argmax(scores[first : slope.starts[menu + 1]])
+    combine(theta, columns, scores)
+    for menu in range(tilts.size):
+        best = starts[menu] + np.argmax(scores[starts[menu] : starts[menu + 1]])
         for j in range(theta.size):
-            gradient[j] += slope.tilts[menu] * slope.columns[j, best]
+            gradient[j] += tilts[menu] * columns[j, best]
 
 
 @njit(cache=True)
@@ -147,31 +138,33 @@ def move(theta, gradient, power, floor, pace, normals):
         theta[j] += shift[j]
 
 
-def walk(state: State, slope: Slope, pace: Pace, learning: Learning, normals) -> State:
+def walk(
+    state: State, target: TargetArrays, pace: Pace, learning: Learning, normals: Floats
+) -> State:
     """The chains after some steps, with one normal (M, steps, d) for each."""
     state = State(*(each.copy() for each in state))
-    cost = normals.shape[1] * slope.gram.size
-    by_rows(walk_rows, cost, len(normals), state, slope, pace, learning, normals)
+    cost = normals.shape[1] * target.moment.size**2
+    by_rows(walk_rows, cost, len(normals), state, target, pace, learning, normals)
     return state
 
 
 @njit(cache=True, nogil=True)
-def walk_rows(start, stop, state, slope, pace, learning, normals):
+def walk_rows(start, stop, state, target, pace, learning, normals):
     """Move some chains."""
     thetas, inclusions, averages, shares, variances = state
     d, steps = thetas.shape[1], normals.shape[1]
-    floor = 1.0 / min(slope.spike_scale**2, slope.slab_variance)  # the prior's own curvature
-    fitted, gradient, scores = np.empty(d), np.empty(d), np.empty(slope.columns.shape[1])
+    floor = 1.0 / min(learning.spike_scale**2, learning.slab_variance)  # the prior's own curvature
+    rows, moment = target.gram.rows, target.moment
+    fitted, gradient, scores = np.empty(d), np.empty(d), np.empty(target.columns.shape[1])
     for m in range(start, stop):
         theta, inclusion, smoothed = thetas[m], inclusions[m], averages[m]
         share, variance = shares[m], variances[m]
         for k in range(steps + 1):
             if k > 0:  # not before the first step: prior, share or noise may have changed
-                power = slope.eta / variance
-                climb(theta, fitted, smoothed, power, slope, scores, gradient)
+                power = learning.eta / variance
+                climb(theta, fitted, smoothed, power, target, scores, gradient)
                 move(theta, gradient, power, floor, pace, normals[m, k - 1])
-            combine(theta, slope.gram, fitted)
-            share, variance = learn(
-                theta, fitted, inclusion, smoothed, share, variance, slope, learning
-            )
+            combine(theta, rows, fitted)
+            running = theta, fitted, inclusion, smoothed, share, variance
+            share, variance = learn(*running, moment, learning)
         shares[m], variances[m] = share, variance

@@ -37,9 +37,8 @@ def leap(particle, law, arms, slopes, moment, leans, lean, numbers):
     """Exchange two features, the arm of one action set and all values; returns the arm, or -1.
 
     One feature is drawn uniformly, and its partner, given the others, from the plain posterior. A
-    single active feature is drawn like a partner. The leap is accepted by the weights of all arms,
-    with the values integrated out over a half space that holds the ball, and if the new values lie
-    in the ball. The law is that of the present values; the slopes leave out this set's pull.
+    single active feature is drawn like a partner. The law is that of the present values; the slopes
+    leave out this set's pull.
     """
     theta, precision, radius = particle.theta, particle.precision, particle.radius
     active, uniforms, sides = law.active, numbers.uniforms, numbers.sides
@@ -107,10 +106,8 @@ def leap(particle, law, arms, slopes, moment, leans, lean, numbers):
 
 @njit(cache=True)
 def cut_off(law, moment, radius, scores):
-    """Add to each arm's score the log of its mass on this side of one face of the ball.
-
-    The face has the signs of the plain posterior's mean; arms of negligible weight get minus
-    infinity. Returns the whitened direction (n,) in which the length that the face bounds grows.
+    """Add to each arm's score the log of its mass on this side of one face of the ball, that of the
+    signs of the plain posterior's mean; returns the whitened direction (n,) towards the face.
     """
     factor, whitened, n, mean = law.factor, law.whitened, law.active.size, moment[law.active]
     cholesky.solve_forward(factor, n, mean)

@@ -24,10 +24,8 @@ SURE = 1e-12  # smallest share of the mass that can be inverted in spite of roun
 def mirror(values, centre, factor, radius):
     """Reflect the values (n,), or keep them if any would change its sign.
 
-    The factor (n, n) is that of their precision. As long as no sign changes, the length and the
-    rest are independent. The length's image has as much mass above as the length has below; the
-    rest is reflected about its mean. Each map keeps the density and is its own inverse. In tails
-    too far out for rounding the values are kept.
+    The factor (n, n) is that of their precision. The length's image has as much mass above as the
+    length has below; the rest is reflected about its mean. In far tails the values are kept.
     """
     n, length, middle, spread = values.size, 0.0, 0.0, 0.0
     signs, way = np.sign(values), np.empty(n)

@@ -41,10 +41,8 @@ class ValueNumbers(NamedTuple):
 
 @njit(cache=True)
 def weigh_arms(active, factor, slopes, arms):
-    """The values' law under each arm of an action set, weighed with all values integrated out.
-
-    An arm is as likely as the best fit that it allows, whatever the present values are. The slopes
-    leave out the pull of this set's arm.
+    """The values' law under each arm of an action set, weighed with all values integrated out; the
+    slopes leave out the pull of this set's arm.
     """
     first, last, tilt = arms.first, arms.last, arms.tilt
     n, count = active.size, last - first if tilt > 0.0 else 1
@@ -64,9 +62,7 @@ def weigh_arms(active, factor, slopes, arms):
 
 @njit(cache=True)
 def rearm(theta, law, arm, radius, uniform, numbers):
-    """Redraw the arm and all active values together, or else the values within the ball; returns
-    the arm, counted within its set.
-    """
+    """Redraw arm and values together, or else the values in the ball; returns the set's arm."""
     chosen = draw_index(law.scores, uniform)
     new, present = law.whitened[:, chosen].copy(), law.whitened[:, arm].copy()
     if is_drawn(theta, law.active, law.factor, new, radius, numbers):
@@ -78,9 +74,8 @@ def rearm(theta, law, arm, radius, uniform, numbers):
 
 @njit(cache=True)
 def redraw(theta, active, factor, whitened, radius, numbers):
-    """Redraw all active values, given the arms, or else move them within the ball.
-
-    The whitened slopes (n,) are ``factor^-1`` times those of the active features.
+    """Redraw all active values, given the arms, or else move them within the ball; the whitened
+    slopes (n,) are ``factor^-1`` times those of the active features.
     """
     if not is_drawn(theta, active, factor, whitened, radius, numbers):
         stay_inside(theta, active, factor, whitened, radius, numbers)
@@ -120,10 +115,8 @@ def reflect(theta, active, factor, whitened, radius):
 
 @njit(cache=True)
 def turn(values, centre, others, radius, uniforms):
-    """Move along the ellipse through the values and other draws, to a point inside the ball.
-
-    Elliptical slice sampling (Murray, Adams, MacKay 2010): angles are tried nearer and nearer to
-    the present values, which are kept when the uniforms are used up.
+    """Move along the ellipse through the values and other draws to a point inside the ball, or keep
+    the values if all uniforms fail (elliptical slice sampling, Murray, Adams, MacKay 2010).
     """
     angle = 2.0 * math.pi * uniforms[0]
     low, high = angle - 2.0 * math.pi, angle

@@ -40,9 +40,8 @@ class LabelNumbers(NamedTuple):
 
 @njit(cache=True)
 def spike_or_slab(slope, precision, slab_precision, spike_scale, odds, u):
-    """Draw a coordinate and its label: Gaussian slab, or left or right half of the spike.
-
-    ``odds`` are the log odds of the slab's density over the spike's, both at their peaks.
+    """Draw a coordinate and its label: Gaussian slab, or left or right half of the spike; ``odds``
+    are the log odds of the slab's density over the spike's, both at their peaks.
     """
     rise = 1.0 / spike_scale
     slab = odds + log_mass(slope, precision + slab_precision, -math.inf, math.inf)
@@ -62,10 +61,7 @@ def spike_or_slab(slope, precision, slab_precision, spike_scale, odds, u):
 @njit(cache=True)
 def see(done, n, j, field, slab_precision):
     """Write precision and slope of ``j`` with n slabs eliminated; returns the data's part of the
-    precision, at least the size of rounding.
-
-    A spike that moves changes field and centre only, and not all slopes, which would cost n times
-    as much. So other slopes are out of date.
+    precision. The slopes of other features are out of date, as updates would cost n times as much.
     """
     least = ROUNDING * (done.diagonal[j] - slab_precision)
     done.precisions[j] = max(done.precisions[j], slab_precision + least)

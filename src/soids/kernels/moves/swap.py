@@ -30,10 +30,7 @@ def bump_bound(slope, precision, slack):
 
 @njit(cache=True)
 def swap(particle, lean, field, uniforms):
-    """Take one active coordinate out and put one back, drawn by how much it explains.
-
-    The field is left without both.
-    """
+    """Take one active coordinate out and put one back; the field is left without both."""
     theta, (power, gram, slab_precision) = particle.theta, particle.precision
     d, diagonal, slots, rows = theta.size, gram.diagonal, gram.slots, gram.rows
     active = support(theta)
@@ -48,7 +45,7 @@ def swap(particle, lean, field, uniforms):
     for i in range(d):
         field[i] += power * old * rows[slot, i]
     theta[out] = 0.0
-    heights, widths, masses = np.empty(d), np.empty(d), np.empty(d)
+    heights, widths, masses = np.empty((3, d))
     for i in range(d):
         precision = power * diagonal[i] + slab_precision
         heights[i], widths[i] = bump_bound(abs(field[i]) + lean, precision, slack)

@@ -49,7 +49,7 @@ class Pace(NamedTuple):
 # Particles keep their last states only, so every sweep redraws the values. A chain averages over
 # its states, and errors on opposite sides cancel. Where data pin every value, glides change most
 # features, but only flips lead to supports that data do not pin, and back.
-CLOUD = Pace(redrawn=1.0, rearmed=1.0, joint=0.5, glides=1, exchanged=1.0, eager=False)
+PARTICLES = Pace(redrawn=1.0, rearmed=1.0, joint=0.5, glides=1, exchanged=1.0, eager=False)
 CHAIN = Pace(redrawn=0.1, rearmed=0.1, joint=0.5, glides=1, exchanged=0.25, eager=True)
 PINNED_CHAIN = Pace(redrawn=0.4, rearmed=0.025, joint=0.98, glides=3, exchanged=0.05, eager=True)
 
@@ -74,7 +74,7 @@ class RandomNumbers(NamedTuple):
 TURNING = 2 + DRAWN  # where the angles begin, after set, arm and leap
 LEANING = 2 + EXCHANGED  # features that may enter: by a leap, by an exchange
 PASSES = 30  # roughly, over features and actions, in all moves of one particle
-LEAPS = 0.1  # bound on the coin for the arm: a tenth of CLOUD's sweeps leap, all rearms of CHAIN
+LEAPS = 0.1  # bound on the coin for the arm: a tenth of the sweeps leap, all rearms of CHAIN
 
 
 class Levels(NamedTuple):
@@ -86,7 +86,7 @@ class Levels(NamedTuple):
 
 
 def sweep(
-    thetas, rewards, radii, powers, target: TargetArrays, numbers: RandomNumbers, pace: Pace = CLOUD
+    thetas, rewards, radii, powers, target: TargetArrays, numbers: RandomNumbers, pace: Pace
 ) -> tuple[Floats, Floats]:
     """The parameters and their rewards after moves of values and of supports."""
     thetas, rewards, prior = thetas.copy(), rewards.copy(), target.prior
@@ -160,9 +160,8 @@ def renew(particle, active, factor, whitened, numbers, m):
 
 @njit(cache=True)
 def leap_or_rearm(particle, active, leans, slopes, arms, target, numbers, m):
-    """Leap, or redraw the arm of one set and all active values, if the data pin them.
-
-    Writes the parameter, the leans of its features, and the slopes with the pull of the arms.
+    """Leap, or redraw the arm of one set and all active values, if the data pin them; writes the
+    parameter, the leans of its features, and the slopes with the pull of the arms.
     """
     columns, starts, tilts = target.columns, target.starts, target.tilts
     uniforms, own = numbers.values[m], value_numbers(numbers, m)

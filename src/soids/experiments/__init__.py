@@ -1,0 +1,1 @@
+"""Experiments: the files that are shipped, and running one."""

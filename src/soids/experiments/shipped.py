@@ -1,0 +1,53 @@
+"""Where experiments are: in files of the user, among those shipped, beside their results."""
+
+import json
+from pathlib import Path
+
+from soids.simulation.experiment import Experiment, read_experiment
+from soids.spelling import meant
+
+MANIFEST = "manifest.json"
+SHIPPED = Path(__file__).parent
+
+
+def shipped() -> dict[str, Path]:
+    """The experiments that come with soids, by name."""
+    return {
+        str(path.relative_to(SHIPPED).with_suffix("")): path
+        for path in sorted(SHIPPED.rglob("*.toml"))
+    }
+
+
+def find(name: str | Path) -> Path:
+    """The file of this name, or the shipped experiment."""
+    path, known = Path(name), shipped()
+    if path.is_file():
+        return path
+    if str(name) in known:
+        return known[str(name)]
+    if path.is_dir():
+        raise IsADirectoryError(f"{name} is a folder: name a file in it")
+    if path.suffix == ".toml":
+        stem = str(path.with_suffix(""))
+        shipped_one = f": {stem} without .toml is the shipped one" if stem in known else ""
+        raise FileNotFoundError(f"no such file, got {str(name)!r}{shipped_one}")
+    raise FileNotFoundError(f"no such file, nor one of {', '.join(known)}{meant(name, known)}")
+
+
+def last_run(folder: Path) -> dict[str, object]:
+    """What the manifest says of the last run into a folder; empty if it cannot be read."""
+    try:
+        return dict(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+def played_experiment(folder: Path) -> Experiment:
+    """The experiment that was run into a folder."""
+    asked = last_run(folder)
+    if not asked.keys() >= {"name", "quick", "full", "beside"}:
+        raise ValueError(f"{folder} must be a folder that soids run has written to")
+    file = Path(str(asked["beside"]), f"{asked['name']}.toml")
+    return read_experiment(
+        folder / "experiment.toml", bool(asked["quick"]), bool(asked["full"]), file
+    )
