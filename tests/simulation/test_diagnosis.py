@@ -81,10 +81,10 @@ def noted_laws(monkeypatch, policy, horizon):
     """A diagnosis, and for each choice the law that the belief noted implies, and the decision."""
     laws, note = [], Watched._note
 
-    def noted(watched, rule, before, belief, decision):
-        mind = before.mind._replace(belief=belief)
-        laws.append((rule.law(mind, before.past, decision.menu).mixture, decision))
-        return note(watched, rule, before, belief, decision)
+    def noted(watched, rule, before, mind, decision):
+        then = before.mind._replace(belief=mind.belief, believed=mind.believed)
+        laws.append((rule.law(then, before.past, decision.menu).mixture, decision))
+        return note(watched, rule, before, mind, decision)
 
     monkeypatch.setattr(Watched, "_note", noted)
     return diagnose(BANDIT, policy, horizon, seed=3), laws
@@ -100,7 +100,9 @@ def test_the_belief_noted_is_the_one_that_the_choice_was_drawn_by(family, monkey
         assert np.array_equal(law.probabilities(12), decision.probabilities)
 
 
-@pytest.mark.parametrize("policy", [SOIDS(4), SOIDS(4, gain="shannon"), FGTS(4), SparseIDS(4)])
+@pytest.mark.parametrize(
+    "policy", [SOIDS(4, intercept=False), SOIDS(4, gain="shannon"), FGTS(4), SparseIDS(4)]
+)
 def test_the_gains_are_those_of_the_paper_whatever_the_policy_counts(policy, monkeypatch):
     seen, laws = noted_laws(monkeypatch, policy, 25)
     belief = policy.state.mind.belief
