@@ -195,6 +195,7 @@ def test_a_missing_target_is_refused_with_its_line():
     [
         (np.full(5, 0.3), "list, line 2: the target's probabilities must sum to 1, got 1.5"),
         (np.array([1.5, -0.5, 0, 0, 0]), "the least -0.5"),
+        (np.array([1.0, np.nan, 0, 0, 0]), "must sum to 1, got nan"),
         (np.full(4, 0.25), "the target must have 5 probabilities"),
     ],
 )

@@ -43,7 +43,7 @@ def test_an_action_that_teaches_nothing_of_the_best_gains_nothing_directed():
 @pytest.mark.parametrize("gain", ["full", "directed"])
 def test_frequentist_ids_pays_no_more_per_nat_than_linucb(gain):
     """Its ratio is the least there is, LinUCB's action among the candidates."""
-    policy, rng = FrequentistIDS(4, norm=1.0, intercept=False, gain=gain), np.random.default_rng(0)
+    policy, rng = FrequentistIDS(4, norm=1.0, gain=gain), np.random.default_rng(0)
     for _ in range(15):
         decision = policy.choose(ACTIONS, rng)
         ellipsoid = policy.rule.ellipsoid(policy.evidence)

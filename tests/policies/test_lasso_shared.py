@@ -24,7 +24,7 @@ def played(policy, rounds, dimension=8, arms=4, seed=0):
 
 
 def test_the_sparsity_agnostic_estimate_is_the_lasso_of_the_paper():
-    policy = SALassoBandit(8, intercept=False, penalty=0.4)
+    policy = SALassoBandit(8, penalty=0.4)
     decisions, rewards = played(policy, 40)
     alpha = 0.4 * math.sqrt((4 * math.log(40) + 2 * math.log(8)) / 40)
     expected = scikit_lasso([d.action for d in decisions], rewards, alpha)
@@ -32,12 +32,12 @@ def test_the_sparsity_agnostic_estimate_is_the_lasso_of_the_paper():
 
 
 def test_it_is_greedy_from_the_sixth_reward_on_and_any_action_is_as_good_before():
-    decisions, _ = played(SALassoBandit(8, intercept=False, penalty=0.01), 12)
+    decisions, _ = played(SALassoBandit(8, penalty=0.01), 12)
     assert [d.probability for d in decisions] == [0.25] * 6 + [1.0] * 6
 
 
 def test_the_thresholded_estimate_is_least_squares_on_large_coefficients():
-    policy = ThresholdedLassoBandit(8, intercept=False, penalty=0.05)
+    policy = ThresholdedLassoBandit(8, penalty=0.05)
     decisions, rewards = played(policy, 40)
     alpha = 0.05 * math.sqrt(2 * math.log(40) * math.log(8) / 40)
     rows = np.array([d.action for d in decisions])
@@ -51,7 +51,7 @@ def test_the_thresholded_estimate_is_least_squares_on_large_coefficients():
 
 
 def test_where_no_coefficient_is_large_any_action_is_as_good():
-    decisions, _ = played(ThresholdedLassoBandit(8, intercept=False, penalty=10.0), 10)
+    decisions, _ = played(ThresholdedLassoBandit(8, penalty=10.0), 10)
     assert {d.probability for d in decisions} == {0.25}
 
 

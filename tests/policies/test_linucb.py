@@ -40,7 +40,7 @@ def test_linucbs_ellipsoid_holds_the_parameter_at_all_times(ridge, noise):
 
 
 def test_linucb_plays_the_largest_upper_bound():
-    policy, rng = LinUCB(4, alpha=1.5, ridge=0.5, intercept=False), np.random.default_rng(0)
+    policy, rng = LinUCB(4, alpha=1.5, ridge=0.5), np.random.default_rng(0)
     for _ in range(20):
         decision = policy.choose(ACTIONS, rng)
         evidence = policy.evidence
@@ -57,7 +57,7 @@ def test_a_bound_of_earlier_rounds_rules_out_no_action_that_is_best_now():
     rng = np.random.default_rng(3)
     actions = np.vstack([rng.uniform(-1, 1, (60, 4)), ACTIONS, ACTIONS])
     for alpha in (0.0, 0.3, 5.0):
-        policy = LinUCB(4, alpha=alpha, ridge=0.1, intercept=False)
+        policy = LinUCB(4, alpha=alpha, ridge=0.1)
         for t in range(60):
             ellipsoid = policy.rule.ellipsoid(policy.evidence)
             upper = actions @ ellipsoid.centre + alpha * ellipsoid.lengths(actions)

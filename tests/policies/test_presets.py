@@ -148,14 +148,7 @@ def test_a_theorem_s_preset_holds_its_user_to_one_set_of_actions(name):
 def test_what_no_theorem_covers_is_refused_under_an_action_bound_and_warned_of_without(
     settings, message
 ):
-    covered = {
-        "sparsity": 2,
-        "radius": 8.0,
-        "noise": 8.0,
-        "rate": "theorem2",
-        "eta": 0.25,
-        "intercept": False,
-    }
+    covered = {"sparsity": 2, "radius": 8.0, "noise": 8.0, "rate": "theorem2", "eta": 0.25}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SOIDS(20, **covered)
@@ -170,7 +163,7 @@ def test_of_fgts_only_the_data_rich_half_is_covered():
     assert FGTS.theorem2(20, 2, radius=1.0, noise=1.0).rule.rate == "rich"
     assert FGTS.theorem3(20, 2, radius=1.0, noise=1.0).rule.rate == "theorem3_rich"
     with pytest.warns(RuntimeWarning, match="rate must be one of rich, theorem3_rich"):
-        FGTS(20, sparsity=2, radius=1.0, noise=1.0, rate="theorem2", eta=0.25, intercept=False)
+        FGTS(20, sparsity=2, radius=1.0, noise=1.0, rate="theorem2", eta=0.25)
 
 
 @pytest.mark.parametrize(
@@ -195,9 +188,7 @@ def test_a_wrong_argument_of_a_preset_is_named(call, message):
 
 
 def test_a_theorem_s_rate_alone_warns_of_actions_outside_of_its_units():
-    policy = SOIDS(
-        20, sparsity=2, radius=8.0, noise=8.0, rate="theorem2", eta=0.25, intercept=False
-    )
+    policy = SOIDS(20, sparsity=2, radius=8.0, noise=8.0, rate="theorem2", eta=0.25)
     rng = np.random.default_rng(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

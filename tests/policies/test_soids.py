@@ -164,13 +164,8 @@ def test_an_explanation_agrees_with_the_belief(posterior, rounds):
     rewards = thetas @ ACTIONS.T
     mean = weights @ rewards
     best = weights @ rewards.max(axis=1)
-    above = rewards[:, decision.index]
-    if policy.state.mind.believed.centred:
-        above = above - thetas @ policy.state.mind.believed.centre
-    deviation = np.sqrt(weights @ (above - weights @ above) ** 2)
-    believed = policy.state.mind.believed
-    level = believed.centred * (believed.level - believed.centre @ (weights @ thetas))
-    assert explanation.reward == pytest.approx(level + mean[decision.index])
+    deviation = np.sqrt(weights @ (rewards[:, decision.index] - mean[decision.index]) ** 2)
+    assert explanation.reward == pytest.approx(mean[decision.index])
     assert explanation.deviation == pytest.approx(deviation)
     assert explanation.regret == pytest.approx(best - mean[decision.index])
     assert explanation.regret_of_safest == pytest.approx(best - mean.max())
@@ -185,7 +180,7 @@ def test_contributions_add_up_to_the_expected_reward(posterior):
     policy, decision = in_play(SOIDS(4, posterior=posterior))
     explanation = policy.explain(decision)
     parts = [feature.contribution for feature in explanation.features]
-    assert explanation.level + sum(parts) == pytest.approx(explanation.reward)
+    assert sum(parts) == pytest.approx(explanation.reward)
     assert parts == sorted(parts, key=abs, reverse=True)
     inclusion = policy.state.mind.belief.particles().inclusion()
     assert all(f.inclusion == inclusion[f.column] for f in explanation.features)
@@ -284,3 +279,10 @@ def test_a_posterior_by_name_has_its_own_settings_and_what_the_policy_was_given(
     assert SOIDS(4, posterior="gaussian(empirical = true)").rule.model == Gaussian(
         4, empirical=True
     )
+
+
+def test_a_pending_decision_has_no_action_set_to_be_explained_with():
+    policy = SOIDS(4)
+    policy.choose(ACTIONS, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="must be what choose returned to be explained"):
+        policy.explain(policy.pending[0])

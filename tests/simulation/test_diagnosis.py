@@ -100,9 +100,7 @@ def test_the_belief_noted_is_the_one_that_the_choice_was_drawn_by(family, monkey
         assert np.array_equal(law.probabilities(12), decision.probabilities)
 
 
-@pytest.mark.parametrize(
-    "policy", [SOIDS(4, intercept=False), SOIDS(4, gain="shannon"), FGTS(4), SparseIDS(4)]
-)
+@pytest.mark.parametrize("policy", [SOIDS(4), SOIDS(4, gain="shannon"), FGTS(4), SparseIDS(4)])
 def test_the_gains_are_those_of_the_paper_whatever_the_policy_counts(policy, monkeypatch):
     seen, laws = noted_laws(monkeypatch, policy, 25)
     belief = policy.state.mind.belief

@@ -150,9 +150,8 @@ def test_theorem_3_asks_for_its_rate_few_features_and_sparse_optimal_actions():
     assert found.unmet1 == []
     assert found.unmet3 == ["optimal actions must be sparse, Definition 1 fails for these actions"]
     rich = SOIDS(
-        20, sparsity=2, radius=10.0, noise=10.0, rate="theorem3_rich", eta=0.25, action_bound=1.0,
-        intercept=False,
-    )  # fmt: skip
+        20, sparsity=2, radius=10.0, noise=10.0, rate="theorem3_rich", eta=0.25, action_bound=1.0
+    )
     assert watched(rich, dense, horizon=12)[1].unmet3 == []
     many = watched(SOIDS.theorem2(20, 15, radius=10.0, noise=1.0), dense, horizon=12)[1]
     assert many.theorem3 is None

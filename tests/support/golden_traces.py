@@ -51,19 +51,19 @@ def runs() -> Iterator[tuple[str, str, partial]]:
         for world in WORLDS:
             if world == "changing" and name_of(make) in FIXED_SET_ONLY:
                 continue
-            yield member.id, world, partial(make, intercept=False)
+            yield member.id, world, make
         if takes_intercept(make):
             yield f"{member.id} intercept", "late", partial(with_intercept, make)
 
 
 def takes_intercept(make: partial) -> bool:
-    """Whether a policy may have an intercept; the paper's may not."""
+    """Whether a policy may have an intercept."""
     return "intercept" in inspect.signature(POLICIES[name_of(make)]).parameters
 
 
 def with_intercept(make: partial, *args: object, **settings: object) -> Policy:
     """A policy whose model has an intercept from the first reward on."""
-    policy = make(*args, **settings)
+    policy = make(*args, intercept=True, **settings)
     past = policy.state.past
     past = past._replace(evidence=past.evidence.about_means())
     policy.state = policy.state._replace(past=past)

@@ -146,7 +146,7 @@ def masses_of(target: Target, entry: Entry, log: Log) -> Floats | float:
         if isinstance(masses, np.ndarray):
             if count is not None and masses.shape != (count,):
                 raise ValueError(f"the target must have {count} probabilities, got {masses.shape}")
-            if masses.min() < 0.0 or abs(float(masses.sum()) - 1.0) > ROUNDING:
+            if not (masses.min() >= 0.0 and abs(float(masses.sum()) - 1.0) <= ROUNDING):  # or NaN
                 raise ValueError(
                     f"the target's probabilities must sum to 1, got {masses.sum():.6g}, "
                     f"the least {masses.min():.3g}"

@@ -11,6 +11,8 @@ from soids.arrays import Floats, Ints, Table, as_floats, as_number
 from soids.evidence import Menu
 from soids.information import Mixture, Spread, information_ratio
 
+BELOW_ONE = math.nextafter(1.0, 0.0)
+
 
 class Information(NamedTuple):
     """The regret and the information gain that a policy expects of its own law, before any floor.
@@ -39,14 +41,14 @@ class Offered:
     """The actions on offer: those to choose from, and their places among all of them."""
 
     menu: Menu  # without the excluded actions
-    kept: Ints | None = None  # (n,)  indices of the actions in the menu, if some were excluded
+    kept: Ints | None = None  # (n,)  indices of the actions not excluded, if some were
     total: int = 0  # number of actions, if some were excluded
 
     @classmethod
     def without(
         cls, table: Table, excluded: Sequence[int] | Ints, find: Callable[[Table], Menu]
     ) -> "Offered":
-        """The actions of a table (K, d) that are not excluded; ``find`` makes them a menu."""
+        """The actions of a table (K, d) that are not excluded; ``find`` gives their ``Menu``."""
         total = int(table.shape[0])
         indices = np.asarray(excluded)
         if indices.dtype.kind not in "iu" or indices.ndim != 1:
@@ -64,15 +66,15 @@ class Offered:
         return len(self.menu.actions) if self.kept is None else self.total
 
     def index(self, place: int) -> int:
-        """The index among all actions of a place in the menu."""
+        """The index among all actions of a place among those not excluded."""
         return place if self.kept is None else int(self.kept[place])
 
     def place(self, index: int) -> int:
-        """The place in the menu of an index among all actions."""
+        """The place among those not excluded of an index among all actions."""
         return index if self.kept is None else int(np.searchsorted(self.kept, index))
 
     def floors(self, floor: float | Floats) -> Floats | None:  # (n,)
-        """The floor of each action in the menu, or none; a single number is spread evenly."""
+        """The floor of each action not excluded, or none; a single number is spread evenly."""
         if isinstance(floor, float):
             count = len(self.menu.actions)
             return np.full(count, floor / count) if floor else None
@@ -83,7 +85,7 @@ class Offered:
         return floor if self.kept is None else floor[self.kept]
 
     def spread(self, mixture: Mixture) -> Floats:  # (K,)
-        """A distribution over the menu as one over all actions."""
+        """A distribution over the actions not excluded as one over all actions."""
         masses = mixture.probabilities(len(self.menu.actions))
         if self.kept is None:
             return masses
@@ -120,7 +122,9 @@ class Floored(NamedTuple):
 
     def left(self, uniform: float) -> float | None:
         """The uniform number that the law draws by; none if the floor draws."""
-        return None if uniform < self.share else (uniform - self.share) / (1.0 - self.share)
+        if uniform < self.share:
+            return None
+        return min((uniform - self.share) / (1.0 - self.share), BELOW_ONE)  # rounding may give one
 
     def mean(self, values: Floats) -> float:
         return float(self.floors @ values) + (1.0 - self.share) * self.law.mean(values)

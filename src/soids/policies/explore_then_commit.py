@@ -18,6 +18,7 @@ class Sample(NamedTuple):
     menu: Menu
     chosen: int
     reward: float
+    probability: float  # of the choice, which is not that of the design if there was a floor
 
 
 class Explored(NamedTuple):
@@ -77,7 +78,7 @@ class ExploreThenCommit(Rule[Explored]):
 
     def learn(self, mind: Explored, past: Past, outcomes: Sequence[Outcome]) -> Explored:
         samples = tuple(
-            Sample(menu, decision.place, reward)
+            Sample(menu, decision.place, reward, decision.probability)
             for decision, menu, reward in outcomes
             if decision.round <= mind.length and menu is not None
         )

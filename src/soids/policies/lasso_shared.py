@@ -67,7 +67,7 @@ class SALassoBanditRule(LassoRule):
     """
 
     penalty: float = 0.4
-    intercept: bool = True  # whether rewards may have a base level of any size
+    intercept: bool = False  # whether rewards may have a base level of any size
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = evidence.rounds
@@ -87,7 +87,7 @@ class ThresholdedLassoBanditRule(LassoRule):
     least = 0
 
     penalty: float = 0.02
-    intercept: bool = True  # whether rewards may have a base level of any size
+    intercept: bool = False  # whether rewards may have a base level of any size
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = max(evidence.rounds, 2)  # a single reward would go unpenalised

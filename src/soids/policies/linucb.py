@@ -44,7 +44,7 @@ class EllipsoidRule(Rule[Mind]):
     ridge: float = 1.0
     delta: float = 0.01  # probability that the ellipsoid ever fails to hold the parameter
     alpha: float | None = None  # a fixed radius, for which no norm is needed
-    intercept: bool = True  # whether rewards may have a base level of any size
+    intercept: bool = False  # whether rewards may have a base level of any size
 
     def __post_init__(self) -> None:
         if self.norm is None and self.alpha is None:

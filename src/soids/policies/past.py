@@ -75,10 +75,10 @@ class Past(NamedTuple):
         pending = self.pending.without(waiting.round for waiting, _, _ in outcomes)
         return self._replace(evidence=evidence, pending=pending), outcomes
 
-    def without(self, decision: Decided | Sequence[Decided]) -> "Past":
+    def without(self, decision: Decided | Sequence[Decided]) -> tuple["Past", list[Waiting]]:
         """The past without a pending decision, or a list of them, whose rewards will never come."""
-        rounds = (waiting.round for waiting, _ in self._waiting(listed(decision)))
-        return self._replace(pending=self.pending.without(rounds))
+        lost = [waiting for waiting, _ in self._waiting(listed(decision))]
+        return self._replace(pending=self.pending.without(one.round for one in lost)), lost
 
     def check_own(self, decision: object) -> None:
         """Refuse what no choice of this policy can have returned."""

@@ -22,7 +22,7 @@ from soids.policies.settings import check_call, check_settings, parameters_of, s
 
 __all__ = [
     "Decision", "Family", "Generator", "Information", "Menu", "Outcome", "Past", "Plan", "Policy",
-    "Rule", "State",
+    "Rule", "State", "Waiting",
 ]  # fmt: skip
 
 Mind = TypeVar("Mind")
@@ -90,6 +90,10 @@ class Rule(Generic[Mind]):
         """The mind after rewards, beside the evidence, which holds them already."""
         return mind
 
+    def forget(self, mind: Mind, lost: Sequence[Waiting]) -> Mind:
+        """The mind after decisions whose rewards will never come."""
+        return mind
+
     def inclusion(self, mind: Mind) -> Floats:  # (d,)
         """The probability that each feature matters."""
         raise ValueError(f"{self.name} forms no belief about features: SOIDS and Thompson do")
@@ -116,18 +120,18 @@ class Policy:
     two percent in all.
     """
 
-    def __init__(self, rule: Rule[Any], *, floor: float = 0.0) -> None:
+    def __init__(self, rule: Rule[Any], *, floor: float | Floats = 0.0) -> None:
         self.rule = rule
         self.floor = as_floor(floor)
         past = Past.empty(rule.dimension, rule.sets)
         if rule.intercept and not rule.asks_for_intercept:
             past = past._replace(evidence=past.evidence.about_means())
         self.state = State(rule.start(), past)
-        self._shown: tuple[object, Menu] | None = None  # actions that can never change, their menu
+        self._shown: tuple[object, Menu] | None = None  # immutable actions, and their action set
 
     def __repr__(self) -> str:
         settings = [f"{name}={value!r}" for name, value in settings_of(self.rule).items()]
-        floor = [f"floor={self.floor!r}"] if self.floor else []
+        floor = [f"floor={self.floor!r}"] if np.any(self.floor) else []
         return f"{self.rule.name}({', '.join(settings + floor)})"
 
     @property
@@ -162,7 +166,8 @@ class Policy:
     ) -> Decision:
         """Choose as ``choose`` does, by the last beliefs, with a given number in [0, 1).
 
-        Rewards since the last ``refresh`` or ``choose`` have no effect yet.
+        Sampled beliefs are those of the last ``refresh`` or ``choose``; sums of rewards are those
+        of now.
         """
         uniform = as_number(uniform, "uniform", 0.0)
         if uniform >= 1.0:
@@ -185,11 +190,17 @@ class Policy:
         return offered.spread(mixture)
 
     def refresh(self, rng: Generator) -> None:
-        """Think about all rewards so far, ahead of the next choice, if there were actions yet."""
+        """Think about all rewards so far, ahead of the next choice, if there were actions yet.
+
+        Rewards that come meanwhile, from another thread, are kept. If they or a choice change what
+        the rule has learned, these thoughts are dropped: refresh again.
+        """
         as_generator(rng)
         mind, past, _ = self.state
         if past.menu is not None:
-            self.state = State(self.rule.think(mind, past, past.menu, rng), past, True)
+            thought = self.rule.think(mind, past, past.menu, rng)
+            if self.state.mind is mind:
+                self.state = State(thought, self.state.past, True)
 
     def observe(self, decision: Decided | Sequence[Decided], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
@@ -214,7 +225,9 @@ class Policy:
 
     def forget(self, decision: Decided | Sequence[Decided]) -> None:
         """Give up on the reward of a decision, or of a list of them: it will never come."""
-        self.state = self.state._replace(past=self.state.past.without(decision))
+        mind, past, has_thought = self.state
+        past, lost = past.without(decision)
+        self.state = State(self.rule.forget(mind, lost), past, has_thought)
 
     @property
     def mind(self) -> Any:
@@ -232,6 +245,11 @@ class Policy:
         calls features by their ``names`` (d,).
         """
         self.state.past.check_own(decision)
+        if not isinstance(decision, Decision):
+            raise ValueError(
+                "decision must be what choose returned to be explained, got a pending one, which "
+                "no longer has its action set"
+            )
         is_last = decision.round == self.state.past.decisions
         mind = self.state.mind if is_last and self.state.has_thought else self.mind
         return self.rule.explain(mind, decision, names)
@@ -246,11 +264,12 @@ class Policy:
                 f"excluded must be empty for {self.rule.name}, which knows arms by their place in "
                 f"the list, got {excluded!r}"
             )
-        if self._shown is None or actions is not self._shown[0]:
-            menu = self.state.past.find(as_table(actions, self.dimension))
-            self._shown = (actions, menu) if is_immutable(actions) else None
-            return Offered(menu)
-        return Offered(self._shown[1])
+        shown, last = self._shown, self.state.past.menu
+        if shown is not None and actions is shown[0] and shown[1] is last:
+            return Offered(shown[1])  # what the comparison of an array with itself would find
+        menu = self.state.past.find(as_table(actions, self.dimension))
+        self._shown = (actions, menu) if is_immutable(actions) else None
+        return Offered(menu)
 
     def _mind_for(self, menu: Menu | None) -> Any:
         """The mind brought up to the evidence, aside, so that asking changes nothing."""
@@ -298,7 +317,7 @@ class Family:
         parameters = [*parameters_of(rule).values(), floor]
         self.__signature__ = inspect.Signature(parameters, return_annotation=Policy)
 
-    def __call__(self, *args: Any, floor: float = 0.0, **settings: Any) -> Policy:
+    def __call__(self, *args: Any, floor: float | Floats = 0.0, **settings: Any) -> Policy:
         check_call(repr(self), self.__signature__, args, settings)
         return Policy(self.rule(*args, **settings), floor=floor)
 

@@ -1,4 +1,10 @@
-"""What SOIDS, FGTS, sparse IDS and Thompson sampling share: a posterior and a way to act on it."""
+"""What SOIDS, FGTS, sparse IDS and Thompson sampling share: a posterior and a way to act on it.
+
+|                                | plain posterior | optimistic posterior |
+|--------------------------------|-----------------|----------------------|
+| follow one sampled parameter   | Thompson        | FGTS                 |
+| minimise the information ratio | SparseIDS       | SOIDS                |
+"""
 
 import math
 import warnings
@@ -13,10 +19,19 @@ from soids import information
 from soids.arrays import Floats, as_number
 from soids.evidence import SETS, Evidence
 from soids.policies.appraisal import GAINS, Appraiser
-from soids.policies.awaited import Awaited, awaited
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
 from soids.policies.explanation import Explanation, explain
-from soids.policies.policy import Decision, Generator, Information, Menu, Past, Plan, Rule
+from soids.policies.pending_information import Awaited, awaited
+from soids.policies.policy import (
+    Decision,
+    Generator,
+    Information,
+    Menu,
+    Past,
+    Plan,
+    Rule,
+    Waiting,
+)  # fmt: skip
 from soids.policies.settings import assign
 from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.particle_system import ParticleSystem
@@ -88,7 +103,7 @@ class PosteriorRule(Rule[Mind]):
     contexts: int = 1  # over which the information ratio is averaged: the last ones
     discount: float = 1.0  # below one, no guarantee holds
     action_bound: float | None = None  # holds the policy to what Theorems 2 and 3 assume
-    intercept: bool = True  # whether rewards may have a base level of any size
+    intercept: bool = False  # whether rewards may have a base level of any size
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -168,6 +183,9 @@ class PosteriorRule(Rule[Mind]):
         if self.contexts > 1:
             recent = (*recent, decision.menu)[1 - self.contexts :]
         return Mind(belief, believed, rate, ratios, root_ratios, recent, plan.notes)
+
+    def forget(self, mind: Mind, lost: Sequence[Waiting]) -> Mind:
+        return mind._replace(awaited=None)  # anew, from the decisions that still wait
 
     def inclusion(self, mind: Mind) -> Floats:  # (d,)
         return formed(mind).particles().inclusion()

@@ -43,16 +43,15 @@ def covered_call(
 
     >>> covered_call(100, 10, 10.0, 1.0, 1.0)
     'SOIDS.theorem2(100, 10, radius=10, noise=1, action_bound=1)'
-    >>> print(covered_call(9, 1, 5.0, 1.0, 2.0, sparse=False))
-    SOIDS(9, sparsity=1, radius=5, noise=10, rate="rich", eta=0.25, action_bound=2, intercept=False)
+    >>> covered_call(100, 10, 5.0, 1.0, 2.0, sparse=False)
+    'SOIDS(100, sparsity=10, radius=5, noise=10, rate="rich", eta=0.25, action_bound=2)'
     """
     unit, bound = reward_unit(radius, action_bound, noise), exact(action_bound)
     if sparse is False:
         rate = "rich" if theorem == 2 else "theorem3_rich"
         return (
             f"SOIDS({dimension}, sparsity={sparsity}, radius={exact(unit / action_bound)}, "
-            f'noise={exact(unit)}, rate="{rate}", eta=0.25, action_bound={bound}, '
-            "intercept=False)"
+            f'noise={exact(unit)}, rate="{rate}", eta=0.25, action_bound={bound})'
         )
     level = exact(noise if noise > 0.0 else unit)  # policies need a positive noise
     return (
