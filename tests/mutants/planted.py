@@ -48,7 +48,7 @@ BUGS = (
     ),
     Bug(
         "rounds left out of empirical Bayes",
-        "noise = (evidence.rounds - determined + 2.0 * shape)",
+        "noise = (evidence.degrees - determined + 2.0 * shape)",
         "noise = (len(spectrum) - determined + 2.0 * shape)",
         kind="baseline",
     ),

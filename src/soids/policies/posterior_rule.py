@@ -82,6 +82,7 @@ class PosteriorRule(Rule[Mind]):
     What is None is learned, or left out.
     """
 
+    asks_for_intercept = True
     optimistic: ClassVar[bool] = False
     minimises_ratio: ClassVar[bool] = False  # else it follows one sampled parameter
     proven: ClassVar[tuple[str, ...]] = ()  # the rates for which a theorem covers the policy
@@ -102,6 +103,7 @@ class PosteriorRule(Rule[Mind]):
     contexts: int = 1  # over which the information ratio is averaged: the last ones
     discount: float = 1.0  # below one, no guarantee holds
     action_bound: float | None = None  # holds the policy to what Theorems 2 and 3 assume
+    intercept: bool = False  # whether rewards may have a base level of any size
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -151,13 +153,15 @@ class PosteriorRule(Rule[Mind]):
         noise = self.model.noise or 1.0 if mind.belief is None else mind.belief.noise()
         seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
         tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds)
-        belief = self.model.update(mind.belief, evidence, tuning, rng)
+        is_same_model = mind.believed is None or mind.believed.centred == evidence.centred
+        before = mind.belief if is_same_model else None  # its particles fit other sums
+        belief = self.model.update(before, evidence, tuning, rng)
         return Mind(belief, evidence, rate, mind.ratios, mind.root_ratios, mind.recent)
 
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
         belief = formed(mind)
-        rewards = belief.rewards_on(menu)
-        appraiser, resolved = Appraiser.of(belief, GAINS[self.gain]), None
+        appraiser, resolved = Appraiser.of(belief, GAINS[self.gain], mind.believed), None
+        rewards = appraiser.rewards_on(menu)
         pending = awaited(mind.awaited, appraiser, past.pending, menu, rewards)
         if pending is not None:
             appraiser = appraiser._replace(directions=pending.directions)
@@ -187,7 +191,8 @@ class PosteriorRule(Rule[Mind]):
         return formed(mind).particles().inclusion()
 
     def explain(self, mind: Mind, decision: Decision, names: Sequence[str] | None) -> Explanation:
-        return explain(decision, Appraiser.of(formed(mind), GAINS[self.gain]), names)
+        appraiser = Appraiser.of(formed(mind), GAINS[self.gain], mind.believed)
+        return explain(decision, appraiser, names)
 
     def _mixture(self, outlook: Outlook) -> information.Mixture:
         """The distribution over actions to draw from."""

@@ -26,7 +26,7 @@ NAMES: dict[Check, str] = {
     as_count: "contexts dimension exploration forced horizon restart sets sweeps",
     partial(as_count, low=0): "uniform",
     partial(as_count, low=2): "particles",
-    as_flag: "warm",
+    as_flag: "intercept warm",
     as_share: "delta",
     as_scale: "concavity forced_penalty noise penalty ridge slab variance",
     as_size: "alpha chance complexity eta norm slack",
