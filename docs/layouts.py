@@ -75,7 +75,10 @@ def in_pipes(lines: Sequence[Sequence[str]]) -> str:
 def source(origin: Mapping[str, str]) -> str:
     """The line under a table that says where its numbers come from."""
     day = datetime.date.fromisoformat(origin["date"])
-    parts = [f"`{origin['command']}`", f"commit {origin['commit'][:7]}"]
+    command = origin["command"]
+    renamed = re.sub("^soids bench", "python -m benchmarks", command)  # as it is called now
+    then = f" (then `{command}`)" if renamed != command else ""
+    parts = [f"`{renamed}`{then}", f"commit {origin['commit'][:7]}"]
     parts.append(f"{day.day} {day:%B %Y}")
     if "seeds" in origin:
         parts.insert(0, f"seeds {origin['seeds']}")

@@ -117,6 +117,17 @@ def test_an_unknown_setting_names_the_policy_and_the_nearest_setting(family):
         family()
 
 
+def test_settings_are_given_by_name():
+    message = (
+        r"^SOIDS cannot be made: too many positional arguments: give settings by their names, "
+        r"as in sparsity=\.\.\.$"
+    )
+    with pytest.raises(TypeError, match=message):
+        SOIDS(20, 3)
+    with pytest.raises(TypeError, match=r"too many positional arguments$"):
+        SOIDS.paper(20, 3, 1.0, "exact", None, False, 7)  # of these all may be given by place
+
+
 def test_an_unknown_setting_of_a_preset_names_the_preset():
     with pytest.raises(TypeError, match=r"^SOIDS\.paper has .*, got 'sparsty': did you mean 'spar"):
         SOIDS.paper(20, sparsty=2)
@@ -280,10 +291,11 @@ def test_a_reward_is_observed_once():
     policy, decision, _ = played()
     policy.observe(decision, 1.0)
     state = policy.state
-    with pytest.raises(
-        ValueError, match="round 4 has its reward already, or was given up: observe it once"
-    ):
+    message = "round 4 has its reward already, or was given up: observe or forget it once"
+    with pytest.raises(ValueError, match=message):
         policy.observe(decision, 1.0)
+    with pytest.raises(ValueError, match=message):
+        policy.forget(decision)
     assert policy.state is state
 
 

@@ -44,6 +44,49 @@ def test_order_never_matters():
     assert offered[0] == offered[1]
 
 
+@pytest.mark.parametrize("base", [0.0, 1e4])
+@pytest.mark.parametrize("before", [0, 1, 2, 12])  # rewards before there is an intercept
+def test_with_an_intercept_sums_are_about_the_means(base, before):
+    history = [(menu, action, base + reward) for menu, action, reward in rounds()]
+    evidence = gathered(history[:before]).about_means()
+    for menu, action, reward in history[before:]:
+        evidence = evidence.add(menu, action, reward)
+    played = np.array([action for _, action, _ in history])
+    rewards = np.array([reward for *_, reward in history])
+    apart, above = played - played.mean(axis=0), rewards - rewards.mean()
+    assert evidence.gram == pytest.approx(apart.T @ apart)
+    assert evidence.moment == pytest.approx(apart.T @ above, abs=1e-9 * (1.0 + base))
+    assert evidence.energy == pytest.approx(above @ above, abs=1e-14 * (1.0 + base) ** 2)
+    assert evidence.total == pytest.approx(played.sum(axis=0))
+    assert (evidence.level, *evidence.centre) == pytest.approx(
+        (rewards.mean(), *played.mean(axis=0))
+    )
+    assert (evidence.rounds, evidence.degrees) == (12, 11)
+
+
+def test_sums_about_the_means_do_not_depend_on_the_order():
+    start = Evidence.empty(3).about_means()
+    forth, back = start, start
+    for one, other in zip(rounds(), rounds()[::-1], strict=True):
+        forth, back = forth.add(*one), back.add(*other)
+    for one, other in zip((forth.gram, *forth[1:5]), (back.gram, *back[1:5]), strict=True):
+        assert np.allclose(one, other, rtol=1e-12, atol=1e-12)
+
+
+def test_old_rounds_fade_about_the_means_too():
+    weights = 0.5 ** np.arange(12)[::-1]
+    evidence = Evidence.empty(3).about_means()
+    for menu, action, reward in rounds():
+        evidence = evidence.faded(0.5).add(menu, action, reward)
+    played = np.array([action for _, action, _ in rounds()])
+    rewards = np.array([reward for *_, reward in rounds()])
+    apart = played - np.average(played, axis=0, weights=weights)
+    above = rewards - np.average(rewards, weights=weights)
+    assert evidence.gram == pytest.approx((weights[:, None] * apart).T @ apart)
+    assert evidence.moment == pytest.approx(apart.T @ (weights * above))
+    assert evidence.energy == pytest.approx(weights @ above**2)
+
+
 def test_adding_does_not_change_the_old_evidence():
     before = gathered(rounds())
     copies = [np.copy(part) for part in (before.gram, *before[1:5])]

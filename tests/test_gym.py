@@ -138,3 +138,8 @@ def test_without_gymnasium_the_error_names_the_remedy():
     assert done.stderr.splitlines()[-1] == (
         'ImportError: soids.gym needs Gymnasium: pip install "soids[gym]"'
     )
+
+
+def test_a_missing_setting_is_named():
+    with pytest.raises(ValueError, match=r"paper: dimension is missing: give .*gymnasium\.make"):
+        gymnasium.make("soids/Paper-v0")

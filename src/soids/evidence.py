@@ -3,6 +3,10 @@
 Notation
     gram    (d, d)  sum of a a'            moment (d,)  sum of reward * a
     total   (d,)    sum of a               energy       sum of reward**2
+    centre  (d,)    mean of a              level        mean of reward
+
+For a model with an intercept, gram, moment and energy are sums of deviations from centre and level:
+that integrates an intercept of any size out exactly (docs/intercept.md).
 
 At most ``sets`` distinct action sets are kept. If there are more, a uniform sample of the rounds
 represents them: the rounds with the smallest random keys, so that order does not matter either. If
@@ -10,6 +14,7 @@ old rounds are discounted, the sets with the smallest counts are dropped instead
 """
 
 import hashlib
+import math
 from bisect import bisect
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from soids.arrays import STRIP, Bools, Floats, Table, strip
-from soids.gram import Gram
+from soids.gram import ROUNDING, Gram
 from soids.kernels.threads import by_rows
 from soids.kernels.transposed import is_transposed
 
@@ -99,6 +104,8 @@ class Evidence(NamedTuple):
     owners: tuple[Menu, ...] = ()  # the action sets of these rounds
     sampled: bool = False  # whether menus and counts are those of these rounds alone
     fading: bool = False  # whether old rounds are discounted
+    level: float = 0.0
+    centred: bool = False  # whether there is an intercept: gram, moment, energy are about the means
 
     @classmethod
     def empty(cls, dimension: int, sets: int = SETS) -> "Evidence":
@@ -109,6 +116,26 @@ class Evidence(NamedTuple):
     def gram(self) -> Floats:  # (d, d)
         """The whole gram, which is large in many dimensions."""
         return self.played.dense()
+
+    @property
+    def centre(self) -> Floats:  # (d,)
+        """The mean of the actions played."""
+        return self.total / self.rounds if self.rounds > 0 else self.total
+
+    @property
+    def degrees(self) -> float:
+        """The degrees of freedom of the rewards: an intercept takes one."""
+        return max(0.0, self.rounds - self.centred)
+
+    def about_means(self) -> "Evidence":
+        """The same rewards for a model with an intercept."""
+        if self.centred or self.rounds == 0:
+            return self._replace(centred=True)
+        played = self.played.about(self.centre, self.rounds)
+        moment = np.where(played.diagonal > 0.0, self.moment - self.level * self.total, 0.0)
+        energy = self.energy - self.rounds * self.level**2
+        energy = energy if energy > ROUNDING * self.energy else 0.0
+        return self._replace(played=played, moment=moment, energy=energy, centred=True)
 
     def add(
         self, menu: Menu | None, action: Floats, reward: float, turn: int | None = None
@@ -137,7 +164,7 @@ class Evidence(NamedTuple):
         menus, counts = list(self.menus), list(self.counts)
         if known is not None:
             counts[known] += 1
-            return Evidence(*after[:6], tuple(counts), *after[7:])
+            return Evidence(*after[:6], tuple(counts), *after[7:])  # type: ignore[arg-type]
         if len(menus) == self.sets:
             least = counts.index(min(counts))
             del menus[least], counts[least]
@@ -153,14 +180,21 @@ class Evidence(NamedTuple):
 
     def note(self, action: Floats, reward: float) -> "Evidence":
         """The evidence after one more reward, without its action set."""
+        total, rounds, surprise = self.total + action, self.rounds + 1, reward - self.level
+        level = self.level + surprise / rounds
+        if self.centred:  # Welford's update: the deviations from the means so far, and their weight
+            weight = math.sqrt(self.rounds / rounds)
+            action, reward = weight * (action - self.centre), weight * surprise
         return Evidence(  # _replace takes several times as long
             self.played.added(action),
             self.moment + reward * action,
-            self.total + action,
+            total,
             self.energy + reward**2,
-            self.rounds + 1,
-            *self[5:],
-        )
+            rounds,
+            self.menus, self.counts, self.sets, self.lots, self.owners, self.sampled, self.fading,
+            level,
+            self.centred,
+        )  # fmt: skip
 
     def faded(self, share: float) -> "Evidence":
         """The evidence with all rounds discounted by the factor ``share``."""

@@ -14,6 +14,7 @@ from soids.arrays import Bools, Floats, Ints
 from soids.kernels.gram_rows import Rows, blend_rows, fill_rows, raise_rows, raised, whole
 from soids.kernels.threads import by_rows
 
+ROUNDING = 1e-13  # differences of sums that are smaller, relative to the sums, are zero
 SMALL = 512  # dimension up to which the whole gram is computed at once
 PATIENCE = 2  # rounds for which an unused row is cached: few are used again
 MOST = 1500  # maximum number of cached rows, besides those that will soon complete the gram
@@ -105,6 +106,26 @@ class Gram:
         if (soon & ~there).any():
             after._compact(soon | there)
         return Gram(diagonal, after._rows.rows[:d], nothing) if after.is_whole else after
+
+    def about(self, mean: Floats, count: float) -> "Gram":
+        """The gram of the deviations from the mean of the actions, whose number is ``count``.
+
+        >>> Gram.of(np.array([[5.0]])).about(np.array([1.5]), 2).dense().tolist()  # of 1 and 2
+        [[0.5]]
+        """
+        if self._is_sum:
+            deviations = self.actions - mean
+            return Gram((deviations**2).sum(axis=0), np.empty((0, len(mean))), deviations)
+        about = self.dense() - count * np.outer(mean, mean)
+        sizes = np.sqrt(self.diagonal)
+        about[np.abs(about) <= ROUNDING * np.outer(sizes, sizes)] = 0.0
+        return Gram.of(about)
+
+    def times(self, vector: Floats) -> Floats:  # (d,)
+        """The product with a vector (d,)."""
+        if self._is_sum:
+            return self.actions.T @ (self.actions @ vector)
+        return self.dense() @ vector
 
     def towards(self, other: "Gram", share: float) -> "Gram":
         """The convex combination with another gram, whose share is ``share``."""

@@ -11,7 +11,8 @@ import numpy as np
 from soids.arrays import LARGEST, Floats, as_count
 from soids.bandits import FAMILIES, Bandit, Offer, SparseLinearBandit
 from soids.bandits.bandit import check_world
-from soids.simulation.trial import Problem
+from soids.simulation.reading import check_settings
+from soids.simulation.trial import Problem, family_called
 
 try:
     import gymnasium
@@ -75,6 +76,10 @@ class BanditEnv(gymnasium.Env[Floats, np.int64]):
 
 def make(family: str, *, seed: int = 0, horizon: int = 1000, **settings: Any) -> BanditEnv:
     """A bandit of a family; the seed is that of the instance and of the first episode."""
+    try:
+        check_settings(family_called(family), settings, passed=("seed", "horizon"))
+    except ValueError as error:
+        raise ValueError(f"{family}: {error}: give settings to gymnasium.make by keyword") from None
     bandit = Problem(family, settings, horizon).make(seed)
     return BanditEnv(bandit, horizon=horizon, seed=seed)
 

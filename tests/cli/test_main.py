@@ -9,6 +9,7 @@ import pytest
 
 from command_line import called
 from soids.cli import main
+from soids.experiments.run import PAPER
 
 told = partial(called, main)
 
@@ -85,16 +86,21 @@ def test_the_module_is_the_command():
     assert "reproduce" in answer.stdout
 
 
-def test_the_full_reproduction_plays_the_langevin_steps_beside_figure_1(monkeypatch, tmp_path):
-    played = []
+@pytest.fixture
+def played(monkeypatch):
+    """The experiments that a command plays, and the folders of their results."""
+    found = []
     module = sys.modules["soids.cli.reproduce"]  # the package has a command of this name
-    monkeypatch.setattr(module, "play", lambda name, **asked: played.append((name, asked["out"])))
-    for flags in ([], ["--full"], ["--full", "--out", str(tmp_path)]):
-        assert told("reproduce", "figure1", *flags).exit_code == 0
-    assert played == [
-        ("figure1", None),
-        ("figure1", None),
-        ("langevin_steps", None),
-        ("figure1", tmp_path),
-        ("langevin_steps", tmp_path / "langevin_steps"),
-    ]
+    monkeypatch.setattr(module, "play", lambda name, **asked: found.append((name, asked["out"])))
+    return found
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_the_command_reproduces_what_the_function_does(name, played):
+    assert told("reproduce", name).exit_code == 0
+    assert played == [(name, None)]
+
+
+def test_the_full_reproduction_plays_the_langevin_steps_beside_figure_1(played, tmp_path):
+    assert told("reproduce", "figure1", "--full", "--out", str(tmp_path)).exit_code == 0
+    assert played == [("figure1", tmp_path), ("langevin_steps", tmp_path / "langevin_steps")]

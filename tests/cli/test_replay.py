@@ -11,6 +11,7 @@ import pytest
 from command_line import called
 from realdata import DATA, needs_obd
 from soids.cli import main
+from soids.cli.replay import as_setting
 from soids.logs import LogWriter
 
 MEN = DATA / "obd" / "bts" / "men.csv.gz"
@@ -172,7 +173,7 @@ def test_numbers_are_written(log, tmp_path):
     ("words", "message"),
     [
         (("--policy", "sods"), "did you mean 'soids'?"),
-        (("--policy", "no.such:Thing"), "must be a class that can be imported"),
+        (("--policy", "no.such:Thing"), "must be a class in the working directory, in PYTHONPATH"),
         (("--policy", "soids", "--set", "speed=3"), "speed"),
         (("--policy", "soids", "--set", "sparsity=9"), "sparsity must be in 1..2, got 9"),
         (("--policy", "soids", "--set", "sparsity"), "must be NAME=VALUE"),
@@ -197,6 +198,29 @@ def test_what_cannot_be_asked_is_said(words, message, log):
     assert result.exit_code == 2, result.output
     assert message in result.output
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [(".3", 0.3), ("-.5e1", -5.0), ("3.", 3.0), ("0.3", 0.3), ("a.b", "a.b")]
+)
+def test_a_number_may_begin_or_end_with_its_point(text, value):
+    assert as_setting(f"noise={text}") == ("noise", value)
+
+
+def test_an_error_in_a_policy_of_the_user_is_said_in_one_line(log):
+    result = ask(log, "--policy", "strangers:Raising", "--mode", "rejection")
+    assert result.exit_code == 1
+    assert "Error: a policy failed: ArithmeticError: lost (strangers.py, line" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_program_is_not_taken_for_a_log(tmp_path):
+    file = tmp_path / "w.py"
+    file.write_text("import a, b\n")
+    result = ask(file)
+    assert result.exit_code == 2
+    assert "w.py must be a log of soids" in result.output
+    assert "its first line is 'import a, b'" in result.output
 
 
 def test_a_bad_log_is_refused_with_its_line(log, tmp_path):

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import soids
 from soids.cli import main
 from soids.experiments import run as experiments
 
@@ -146,6 +147,22 @@ def test_a_run_says_whose_figure_it_replaces(tmp_path):
     assert "give way" not in said(files[1])
     assert "give way" not in said(files[2])  # the same text elsewhere
     assert "had results of another file" in said(renamed)
+    assert "its figures renamed*.png stay" in said(files[0])
+    said(files[2])
+    assert "had results of another file" not in said(files[1])
+
+
+def test_a_second_experiment_in_a_folder_is_announced_first_and_last(tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.toml").write_text(TINY)
+    for name in ("first", "second"):
+        command = [sys.executable, "-m", "soids", "run", f"{name}.toml", "--out", "x"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert "had results of another file" in lines[0]
+    assert lines[-1] == lines[0]
+    with pytest.warns(RuntimeWarning, match="had results of another file"):
+        soids.run(tmp_path / "first.toml", out=tmp_path / "x", workers=1)
 
 
 def test_an_interrupt_stops_all_and_says_how_to_go_on(file, tmp_path):

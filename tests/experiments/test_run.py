@@ -156,3 +156,15 @@ def test_the_papers_figure_is_reproduced_by_name(monkeypatch):
     monkeypatch.setattr(module, "run", lambda path, **how: asked.append((path.name, how)))
     soids.reproduce("figure1", quick=True)
     assert asked == [("figure1.toml", {"quick": True})]
+
+
+@pytest.mark.parametrize("given", [{}, 3])
+def test_what_is_no_experiment_is_refused_with_a_remedy(given):
+    with pytest.raises(ValueError, match=r"experiment must be a file, .*parse_experiment"):
+        soids.run(given)
+
+
+def test_the_address_of_a_cluster_is_checked_before_anything_is_written(tmp_path):
+    with pytest.raises(ValueError, match="scheduler must be as tcp://HOST:PORT, got 'foo'"):
+        soids.run("figure1", quick=True, out=tmp_path / "x", scheduler="foo")
+    assert not (tmp_path / "x").exists()

@@ -85,8 +85,19 @@ for i in range(10**9):
 
 def test_only_the_last_line_can_be_torn(path):
     write_lines(path, HEADER, '{"id": "b", "set": "ho\n', DECISION)
-    with pytest.raises(LogError, match="line 2: must be one JSON object"):
+    with pytest.raises(LogError) as error:
         list(JsonLog(path, torn="skip"))
+    assert str(error.value).startswith(
+        "log.jsonl, line 2: must be one JSON object, correct or remove the line: "
+    )
+    assert str(error.value).count("line 2") == 1
+    assert "line 1" not in str(error.value)
+
+
+def test_a_parquet_file_is_recognised(path):
+    path.write_bytes(b"PAR1\xff\xfe")
+    with pytest.raises(LogError, match=r"is parquet: read it with .*--format parquet"):
+        list(JsonLog(path))
 
 
 def test_gzip_is_detected_by_its_first_bytes(tmp_path):
@@ -220,8 +231,12 @@ def test_a_gzip_that_is_cut_off_is_refused(kept, tmp_path):
     packed = gzip.compress(plain.read_bytes())
     cut = tmp_path / "log.jsonl.gz"
     cut.write_bytes(packed[: int(kept * len(packed))])
-    with pytest.raises(LogError, match=r"log\.jsonl\.gz, line \d+: .*cut off"):
+    with pytest.raises(LogError, match=r"log\.jsonl\.gz, line \d+: .*cut off.*--torn skip"):
         list(JsonLog(cut))
+    with pytest.warns(RuntimeWarning, match="cut off and left out"):
+        left = [entry.id for entry in JsonLog(cut, torn="skip")]
+    assert left == [str(i) for i in range(len(left))]
+    assert len(left) > 0.5 * kept * len(records)
     broken = bytearray(packed)
     broken[len(packed) // 2] ^= 0xFF
     cut.write_bytes(bytes(broken))

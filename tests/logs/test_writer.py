@@ -196,3 +196,11 @@ def test_a_log_has_one_writer_at_a_time(path):
     with LogWriter(path) as second:
         second.decide("b", actions=2, chosen=0, propensity=0.5, reward=1.0)
     assert len(list(JsonLog(path))) == 2
+
+
+def test_a_file_of_another_kind_is_not_continued(tmp_path):
+    file = tmp_path / "w.py"
+    file.write_text("import this\n")
+    with pytest.raises(LogError, match=r"w\.py, line 1: this is no log of soids"):
+        LogWriter(file)
+    assert file.read_text() == "import this\n"

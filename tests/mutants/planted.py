@@ -48,7 +48,7 @@ BUGS = (
     ),
     Bug(
         "rounds left out of empirical Bayes",
-        "noise = (evidence.rounds - determined + 2.0 * shape)",
+        "noise = (evidence.degrees - determined + 2.0 * shape)",
         "noise = (len(spectrum) - determined + 2.0 * shape)",
         kind="baseline",
     ),
@@ -65,9 +65,9 @@ BUGS = (
         kind="baseline",
     ),
     Bug(
-        "late phase rewards counted twice",
-        "< phase.due:",
-        "< phase.due + 1:",
+        "rewards of a phase counted twice",
+        "phase.evidence.note(decision.action, reward)",
+        "phase.evidence.note(decision.action, reward).note(decision.action, reward)",
         kind="baseline",
     ),
     Bug(
@@ -102,8 +102,8 @@ BUGS = (
     ),
     Bug(
         "seeds share their random numbers",
-        "trace = play(bandit, policy, problem.horizon, trial.seed, tell, feedback=feedback)",
-        "trace = play(bandit, policy, problem.horizon, 0, tell, feedback=feedback)",
+        "trace = play(bandit, policy, problem.horizon, trial.seed, note, feedback=feedback)",
+        "trace = play(bandit, policy, problem.horizon, 0, note, feedback=feedback)",
         kind="harness",
     ),
     Bug(

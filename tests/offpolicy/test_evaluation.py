@@ -193,14 +193,21 @@ def test_a_missing_target_is_refused_with_its_line():
 @pytest.mark.parametrize(
     ("masses", "message"),
     [
-        (np.full(5, 0.3), "list, line 2: the target's probabilities must sum to 1, got 1.5"),
+        (np.full(5, 0.3), "line 2: the target's probabilities .* must sum to 1, got the sum 1.5"),
         (np.array([1.5, -0.5, 0, 0, 0]), "the least -0.5"),
+        (np.array([1.0, np.nan, 0, 0, 0]), "must sum to 1, got the sum nan"),
         (np.full(4, 0.25), "the target must have 5 probabilities"),
     ],
 )
 def test_a_target_must_be_a_distribution(masses, message):
     with pytest.raises(LogError, match=message):
         evaluate(made_log(), [Candidate("odd", lambda rounds: lambda entry: masses)])
+
+
+@pytest.mark.parametrize("log", ["decisions.jsonl", 3, [1, 2]])
+def test_what_is_no_log_is_refused_with_a_remedy(log):
+    with pytest.raises(ValueError, match=r"log must be a log, such as read_log\(path\)"):
+        evaluate(log, [NAMED["uniform"]])
 
 
 def test_a_log_that_grows_is_read_as_far_as_it_went():

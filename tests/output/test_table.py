@@ -22,6 +22,14 @@ def printed(table):
     return console.file.getvalue()
 
 
+def test_a_table_is_printed_as_on_the_console_without_colours():
+    shown = str(TABLE).splitlines()
+    assert [line.strip() for line in shown[:2]] == ["Two", "lines"]
+    assert any(line.split()[-1:] == ["0.3333333333333333"] or "[red]" in line for line in shown)
+    assert shown[-1] == "A note."
+    assert "\x1b" not in str(TABLE)
+
+
 def test_numbers_survive_the_csv_and_empty_cells_are_empty():
     heads, *rows = csv.reader(io.StringIO(as_csv(TABLE)))
     assert heads == TABLE.heads

@@ -13,7 +13,7 @@ from soids.information import (
     through_noise,
 )
 from soids.policies.appraisal import GAINS, Appraiser
-from soids.policies.awaited import awaited
+from soids.policies.pending_information import awaited
 
 BANDIT = paper_instance(20, 0)
 KNOWN = {"sparsity": 2, "radius": 10.0, "noise": 1.0}

@@ -51,6 +51,20 @@ def test_exploration_is_drawn_from_the_design(family, design):
     assert (np.abs(seen - weights) <= 4.0 * np.sqrt(weights / 4000) + 1e-9).all()
 
 
+def test_popart_is_unbiased_whatever_a_floor_drew():
+    """Four actions in five are the first one, to whose features a part of the reward would go."""
+    floor, rng = np.zeros(20), np.random.default_rng(0)
+    floor[0] = 0.8
+    policy = PopArt(5, exploration=8000, reward_bound=2.0, noise=0.5, warm=False)
+    for _ in range(8000):
+        decision = policy.choose(ACTIONS, rng, floor=floor)
+        reward = 2.0 * decision.action[1] + 0.5 * rng.standard_normal()
+        policy.observe(decision, reward)
+    theta = policy.rule.theta(policy.mind)
+    assert np.flatnonzero(theta).tolist() == [1]
+    assert theta[1] == pytest.approx(2.0, abs=0.4)
+
+
 def test_lengths_by_hand():
     menu = Menu(ACTIONS)
     size = np.abs(ACTIONS).max()
@@ -165,7 +179,7 @@ def test_elimination_waits_for_the_rewards_of_a_phase():
         decision = policy.choose(ACTIONS, rng)
         policy.observe(decision, 2.0 * decision.action[1] + 0.5 * rng.standard_normal())
     waiting = [policy.choose(ACTIONS, rng) for _ in range(500)]
-    own = policy.state.mind.phase.due
+    own = len(policy.state.mind.phase.pending)
     assert own < 100
     rewards = [2.0 * d.action[1] for d in waiting]
     policy.observe(waiting[own:], rewards[own:])  # these were played to pass the time
@@ -175,6 +189,42 @@ def test_elimination_waits_for_the_rewards_of_a_phase():
     policy.observe(waiting[0], rewards[0])
     policy.choose(ACTIONS, rng)
     assert policy.state.mind.phase.number == 2
+
+
+def eliminating():
+    """A policy after its exploration, and the generator it plays with."""
+    policy = PopArtElimination(5, reward_bound=2.0, noise=0.5, exploration=2000)
+    rng = np.random.default_rng(0)
+    for _ in range(2001):
+        decision = policy.choose(ACTIONS, rng)
+        policy.observe(decision, 2.0 * decision.action[1] + 0.5 * rng.standard_normal())
+    return policy, rng
+
+
+def test_elimination_plays_again_what_was_lost():
+    """A phase that waited for a reward that was given up would never end."""
+    policy, rng = eliminating()
+    lost = policy.choose(ACTIONS, rng)
+    planned = policy.state.mind.phase.left.sum()
+    policy.forget(lost)
+    assert policy.state.mind.phase.left.sum() == planned + 1
+    for _ in range(planned + 2):
+        assert policy.state.mind.phase.number == 1
+        decision = policy.choose(ACTIONS, rng)
+        policy.observe(decision, 2.0 * decision.action[1])
+    assert policy.state.mind.phase.number == 2
+
+
+def test_elimination_plays_its_plan_whatever_a_floor_draws():
+    policy, rng = eliminating()
+    planned, plays = policy.state.mind.phase.left.copy(), np.zeros(20)
+    while policy.state.mind.phase.number == 1:
+        due = policy.state.mind.phase.left.argmax()
+        decision = policy.choose(ACTIONS, rng, floor=0.5)
+        if policy.state.mind.phase.number == 1:
+            plays[due] += decision.index == due
+        policy.observe(decision, 2.0 * decision.action[1])
+    assert plays.tolist() == planned.tolist()
 
 
 def test_a_late_reward_of_the_exploration_does_not_undo_elimination():
@@ -220,8 +270,8 @@ def test_elimination_needs_the_same_actions_in_every_round():
         ({"exploration": 50, "horizon": 0}, "horizon must be at least 1, got 0"),
         ({"exploration": 50, "sparsity": 6}, r"sparsity must be in 1\.\.5, got 6"),
         ({"exploration": 50, "reward_bound": 0.0}, "reward_bound must be above 0, got 0"),
-        ({"horizon": 100}, "exploration must be given, or else sparsity .*given"),
-        ({"sparsity": 1, "reward_bound": 1.0}, "exploration must be given, or else horizon given"),
+        ({"horizon": 100}, "exploration must be given, or else sparsity( and reward_bound)?$"),
+        ({"sparsity": 1, "reward_bound": 1.0}, "exploration must be given, or else horizon$"),
     ],
 )
 def test_wrong_settings_are_named(family, settings, message):
@@ -232,11 +282,15 @@ def test_wrong_settings_are_named(family, settings, message):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (
+            lambda: ESTC(10),
+            "exploration must be given, or else horizon, sparsity and reward_bound$",
+        ),
         (lambda: PopArt(5, reward_bound=1.0, exploration=3), "exploration must be at least 24 "),
         (lambda: PopArt(5, reward_bound=1.0, exploration=26, delta=2.0), "delta must lie"),
         (
             lambda: PopArtElimination(5, reward_bound=1.0, horizon=10, sparsity=1),
-            "exploration must be given, or else signal given",
+            "exploration must be given, or else signal$",
         ),
         (
             lambda: PopArtElimination(5, reward_bound=1.0, exploration=50, signal=0.0),

@@ -20,7 +20,9 @@ from in_play import (
     soids,
 )
 from members import make, members
-from soids import SOIDS, LassoBandit, MCPBandit, Uniform
+from soids import SOIDS, LassoBandit, MCPBandit, Uniform, load, save
+from soids.information import Spread
+from soids.policies.decision import Floored
 
 pytestmark = few_data
 
@@ -81,6 +83,22 @@ def test_the_floor_of_a_policy_holds_for_each_choice_that_has_none_of_its_own():
     assert np.array_equal(policy.law(ACTIONS, floor=0.0), law)
     assert policy.choose(ACTIONS, rng).probabilities.min() >= 0.02
     assert policy.decide(ACTIONS, 0.5, floor=0.0).probabilities.min() == 0.0
+
+
+def test_a_policy_may_have_a_floor_for_each_action(tmp_path):
+    policy = Uniform(4, floor=np.linspace(0.0, 0.09, 10))
+    assert repr(policy).startswith("Uniform(dimension=4, floor=array([0.  , 0.01, 0.02,")
+    save(policy, tmp_path / "policy")
+    again = load(tmp_path / "policy")
+    assert again.law(ACTIONS).tolist() == policy.law(ACTIONS).tolist()
+    assert again.law(ACTIONS)[9] == pytest.approx(0.09 + 0.55 / 10)
+
+
+def test_the_largest_uniform_number_draws_the_last_action_whatever_the_floor():
+    """What is left of it after the floor could round to one, which draws no action at all."""
+    share = 2.0**-12 + 3.0 * 2.0**-54
+    law = Floored(Spread(np.full(3, 1.0 / 3.0)), np.array([share, 0.0, 0.0]))
+    assert law.draw(np.nextafter(1.0, 0.0)) == 2
 
 
 def test_a_floor_leaves_what_is_expected_of_the_law_as_it_is():
@@ -177,7 +195,8 @@ def test_what_is_excluded_may_change_from_round_to_round():
         ([3, 10], r"excluded must lie in 0\.\.9, got \[3, 10\]"),
         ([-1], r"excluded must lie in 0\.\.9, got \[-1\]"),
         ([0.5], r"excluded must list indices of actions, got \[0.5\]"),
-        ([True, False], r"excluded must list indices of actions, got \[True, False\]"),
+        ([True, False], r"must list indices of actions, got a mask: use np\.flatnonzero\(mask\)"),
+        (ACTIONS[:, 0] > 0, r"must list indices of actions, got a mask: use np\.flatnonzero"),
         (["0"], r"excluded must list indices of actions, got \['0'\]"),
         (np.array([[0], [1]]), "excluded must list indices of actions, got array"),
         ("all", "excluded must list indices of actions, got 'all'"),

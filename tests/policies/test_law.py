@@ -20,6 +20,7 @@ from in_play import (
 )
 from members import COVERED, make, members, name_of, rule_of
 from soids import SOIDS
+from soids.arrays import as_actions
 from soids.policies.posterior_rule import PosteriorRule
 
 pytestmark = few_data
@@ -212,6 +213,23 @@ def test_two_policies_may_go_on_from_one_state(family):
     play_on(fork, np.random.default_rng(9), 2)
     fork.state = policy.state
     assert play_on(policy, rng, 4) == play_on(fork, same, 4)
+
+
+@every_policy
+def test_a_state_that_is_assigned_knows_its_own_action_set(family):
+    """Even if the same array, which can never change, was shown to the policy before."""
+    actions, rewards = as_actions(ACTIONS, 4), (1.0, 2.0)
+    ends = []
+    for is_shown in (True, False):
+        policy, fork, rng = family(4, **GIVEN), family(4, **GIVEN), np.random.default_rng(1)
+        policy.observe(policy.choose(actions, rng), rewards[0])
+        if is_shown:
+            fork.observe(fork.choose(actions, np.random.default_rng(2)), rewards[1])
+        fork.state = policy.state
+        decision = fork.choose(actions, rng)
+        assert decision.menu is policy.state.past.menu
+        ends.append((repr(decision), decision.probabilities.tobytes()))
+    assert ends[0] == ends[1]
 
 
 def test_sets_that_change_do_not_disturb_who_is_held_to_one():

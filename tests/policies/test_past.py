@@ -12,15 +12,20 @@ from in_play import (
     every_policy,
     few_data,
     in_play,
+    refreshed,
     reward_of,
     soids,
     thompson,
 )
 from members import make, members, rule_of
+from soids.policies.posterior_rule import PosteriorRule
 
 pytestmark = few_data
 every_learner_from_others = pytest.mark.parametrize(
     "family", [one for one in members() if rule_of(one.values[0]).learns_from_others]
+)
+every_policy_with_beliefs = pytest.mark.parametrize(
+    "family", [one for one in members() if issubclass(rule_of(one.values[0]), PosteriorRule)]
 )
 
 
@@ -41,6 +46,40 @@ def test_the_reward_of_a_forgotten_decision_can_no_longer_be_observed(family):
     assert policy.evidence.rounds == LATE + 1
     assert policy.pending == []
     assert mind is not policy.state.mind or mind is None
+
+
+@every_policy_with_beliefs
+def test_a_forgotten_reward_no_longer_lowers_the_information_of_others(family):
+    policy, rng = refreshed(family)
+    state, expected = policy.state, policy.decide(ACTIONS, 0.5)
+    policy.state = state
+    for _ in range(3):
+        policy.choose(ACTIONS, rng)
+    policy.forget(policy.pending)
+    found = policy.decide(ACTIONS, 0.5)
+    assert found.info[:2] == expected.info[:2]
+
+
+@every_policy
+def test_a_reward_that_comes_during_a_refresh_is_not_lost(family, monkeypatch):
+    """As from another thread, while the beliefs are formed."""
+    policy, rng = in_play(family)
+    waiting = [policy.choose(ACTIONS, rng) for _ in range(2)]
+    think, rounds = policy.rule.think, policy.evidence.rounds
+
+    def interrupted(*arguments):
+        thought = think(*arguments)
+        policy.observe(waiting.pop(), 1.0)
+        return thought
+
+    monkeypatch.setattr(type(policy.rule), "think", staticmethod(interrupted))
+    policy.refresh(rng)
+    monkeypatch.undo()
+    assert policy.evidence.rounds == rounds + 1
+    policy.observe(waiting, [1.0])
+    policy.refresh(rng)
+    law = policy.law(ACTIONS)
+    assert np.array_equal(policy.choose(ACTIONS, rng).probabilities, law)
 
 
 def test_to_forget_is_to_forget_all_of_a_list_or_none():

@@ -195,6 +195,9 @@ def test_the_sentence_calls_features_by_their_names():
     assert explanation.sentence == by_name != plain.sentence
     with pytest.raises(ValueError, match="one for each of 4 features, got 3"):
         policy.explain(decision, names[:3])
+    for wrong in (5, "abcd"):
+        with pytest.raises(ValueError, match=f"names must be a list of 4 names .*, got {wrong!r}"):
+            policy.explain(decision, wrong)
 
 
 def test_the_sentence_says_what_the_numbers_say():
@@ -230,7 +233,10 @@ def test_an_old_decision_is_explained_by_what_is_known_now():
     decisions = [policy.choose(menu, rng) for menu in (ACTIONS, -ACTIONS[:5], ACTIONS[5:]) * 5]
     policy.observe(decisions, [float(d.action @ BANDIT.theta) for d in decisions])
     truth = decisions[0].action @ BANDIT.theta
-    assert policy.explain(decisions[0]).reward == pytest.approx(truth, abs=0.5)
+    told, last = policy.explain(decisions[0]), policy.explain(decisions[-1])
+    assert told.reward == pytest.approx(truth, abs=0.5)
+    assert str(told).startswith("By what is believed now, after later choices: Action ")
+    assert str(last).startswith("Action ")
 
 
 def test_what_does_not_matter_is_not_mentioned():
@@ -279,3 +285,10 @@ def test_a_posterior_by_name_has_its_own_settings_and_what_the_policy_was_given(
     assert SOIDS(4, posterior="gaussian(empirical = true)").rule.model == Gaussian(
         4, empirical=True
     )
+
+
+def test_a_pending_decision_has_no_action_set_to_be_explained_with():
+    policy = SOIDS(4)
+    policy.choose(ACTIONS, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="must be what choose returned to be explained"):
+        policy.explain(policy.pending[0])

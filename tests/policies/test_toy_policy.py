@@ -5,6 +5,7 @@ policies it does with this one.
 import subprocess
 import sys
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -12,10 +13,21 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from soids import POLICIES, SparseLinearBandit, load, play, save
-from soids.information import Spread, greedy
+from soids import (
+    POLICIES,
+    SOIDS,
+    LinUCB,
+    SALassoBandit,
+    SparseLinearBandit,
+    Uniform,
+    load,
+    play,
+    save,
+)  # fmt: skip
+from soids.information import Spread, TwoPoint, greedy
 from soids.offpolicy import NAMED, evaluate, learned, replay
-from soids.policies.policy import Family, Plan, Policy, Rule
+from soids.policies.decision import Floored
+from soids.policies.policy import Family, Plan, Policy, Rule, State
 from soids.simulation.experiment import parse_experiment
 from soids.simulation.store import read_outcome
 from soids.simulation.trial import Trial
@@ -76,6 +88,9 @@ def play_on(policy, rng, rounds=5):
         seen.append((repr(decision), decision.probabilities.tolist()))
         policy.observe(decision, reward_of(decision))
     return seen
+
+
+linucb = partial(LinUCB, norm=3.0)
 
 
 def test_it_plays_and_learns():
@@ -230,3 +245,126 @@ def test_a_law_is_all_that_a_rule_must_have():
     play_on(policy, rng)
     assert policy.evidence.rounds == 5
     assert policy.mind is None
+
+
+EVEN = np.full(8, 1 / 8)
+ADD_UP = "must be 8 probabilities that add up to 1, got "
+POINTS = r"must have both actions in 0\.\.7 and a share in \[0, 1\], got actions "
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (EVEN, r"must return a Plan, such as Plan\(Spread\(probabilities\)\), got ndarray"),
+        (Spread(EVEN), "must return a Plan, such as .*, got Spread"),
+        (None, "must return a Plan, such as .*, got NoneType"),
+        (Plan(EVEN), "must return a Plan of a distribution, such as .*, got a Plan of ndarray"),
+        (Plan(Spread([1 / 8] * 8)), f"{ADD_UP}no array but list"),
+        (Plan(Spread(EVEN[:2])), rf"{ADD_UP}an array of shape \(2,\)"),
+        (Plan(Spread(np.array(["a"] * 8))), f"{ADD_UP}an array of type <U1"),
+        (Plan(Spread(np.array([0.4, -0.6, 1.2, 0, 0, 0, 0, 0]))), f"{ADD_UP}one of -0.6"),
+        (Plan(Spread(np.array([np.nan, 1, 0, 0, 0, 0, 0, 0]))), f"{ADD_UP}one of nan"),
+        (Plan(Spread(np.array([np.inf, 1, 0, 0, 0, 0, 0, 0]))), f"{ADD_UP}a sum of inf"),
+        (Plan(Spread(20 * EVEN)), f"{ADD_UP}a sum of 20"),
+        (Plan(Spread(EVEN * (1 + 2e-9))), f"{ADD_UP}a sum of 1.000000002"),
+        (Plan(Floored(Spread(2 * EVEN), 0.5 * EVEN)), f"{ADD_UP}a sum of 2"),
+        (Plan(Floored(Spread(EVEN), -0.5 * EVEN)), "must have no negative floor, got -0.0625"),
+        (Plan(Floored(Spread(EVEN), 2.0 * EVEN)), f"{ADD_UP}a sum of 2"),
+        (Plan(TwoPoint(0, 8, 0.5, 1.0)), f"{POINTS}0 and 8, share 0.5"),
+        (Plan(TwoPoint(-1, 7, 0.5, 1.0)), f"{POINTS}-1 and 7, share 0.5"),
+        (Plan(TwoPoint(0, 7, 1.5, 1.0)), f"{POINTS}0 and 7, share 1.5"),
+        (Plan(TwoPoint(0, 7, np.nan, 1.0)), f"{POINTS}0 and 7, share nan"),
+    ],
+    ids=str,
+)
+def test_a_law_that_is_no_distribution_is_refused_before_it_is_drawn_from(answer, message):
+    policy, state, rng = answering(answer)
+    whole = rf"^law of Answer {message}[^\n]*$"
+    for ask in (
+        lambda: policy.law(ACTIONS),
+        lambda: policy.law(ACTIONS, floor=0.5),
+        lambda: policy.choose(ACTIONS, rng),
+        lambda: policy.decide(ACTIONS, 0.5),
+    ):
+        with pytest.raises(ValueError, match=whole):
+            ask()
+    assert policy.state is state
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        Spread(EVEN * (1 + 5e-10)),
+        Spread(np.eye(8, dtype=int)[3]),
+        TwoPoint(7, 7, 0.0, np.nan),
+        Floored(TwoPoint(0, 7, 1.0, np.inf), 0.5 * EVEN),
+    ],
+    ids=str,
+)
+def test_a_law_that_rounding_leaves_near_one_is_played(law):
+    policy, _, rng = answering(Plan(law))
+    assert policy.choose(ACTIONS, rng).probabilities == pytest.approx(policy.law(ACTIONS))
+
+
+def test_a_law_is_over_the_actions_that_are_not_excluded():
+    policy, _, rng = answering(Plan(Spread(EVEN)))
+    with pytest.raises(ValueError, match=r"^law of Answer must be 6 probabilities .*\(8,\)$"):
+        policy.choose(ACTIONS, rng, excluded=[0, 1])
+
+
+def played_state(policy):
+    actions, rng = np.eye(8)[:, : policy.dimension], np.random.default_rng(0)
+    policy.observe(policy.choose(actions, rng), 1.0)
+    return policy.state
+
+
+OTHERS = "state must be that of a policy like this"
+
+
+@pytest.mark.parametrize(
+    ("family", "state", "message"),
+    [
+        (SOIDS, 3, "state must be what policy.state was, got int$"),
+        (SOIDS, (None, None, False), "state must be what policy.state was, got tuple$"),
+        (SOIDS, State(None, None), "state must be what policy.state was, got State$"),
+        (SOIDS, played_state(SOIDS(7)), "state must be for dimension 3, got 7$"),
+        (SOIDS, played_state(linucb(3)), f"{OTHERS} SOIDS, whose mind is a Mind, got Bounded$"),
+        (SOIDS, SALassoBandit(3).state, f"{OTHERS} SOIDS, whose mind is a Mind, got Estimate$"),
+        (linucb, SOIDS(3).state, f"{OTHERS} LinUCB, whose mind is a Bounded or NoneType, got Mind"),
+        (Uniform, SOIDS(3).state, f"{OTHERS} Uniform, whose mind is a NoneType, got Mind$"),
+        (Toy, Uniform(3).state, f"{OTHERS} Toy, whose mind is a tuple, got NoneType$"),
+    ],
+)
+def test_a_state_of_another_kind_of_policy_is_refused_when_it_is_assigned(family, state, message):
+    policy = family(3)
+    before = played_state(policy)
+    with pytest.raises(ValueError, match=f"^{message}"):
+        policy.state = state
+    assert policy.state is before
+
+
+@pytest.mark.parametrize("family", [SOIDS, linucb, Uniform, Toy])
+def test_a_state_is_assigned_to_a_policy_of_its_kind(family):
+    """Also to a new one, and back."""
+    first, policy = family(3).state, family(3)
+    for state in (played_state(family(3)), first):
+        policy.state = state
+        assert policy.state is state
+
+
+def test_a_rule_that_starts_with_none_may_form_a_mind_of_any_kind():
+    policy, state, _ = answering(Plan(Spread(EVEN)))
+    for mind in (3.5, None):
+        policy.state = state._replace(mind=mind)
+        assert policy.mind == mind
+
+
+def answering(answer):
+    class Answer(Rule[None]):
+        dimension = 3
+
+        def law(self, mind, past, menu):
+            return answer
+
+    policy = Policy(Answer())
+    return policy, policy.state, np.random.default_rng(0)

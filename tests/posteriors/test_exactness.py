@@ -57,6 +57,22 @@ def test_draws_of_values_with_a_spread_have_the_enumerated_posterior(eta, rounds
     assert_chains_exact(target, exact, past)
 
 
+@ETAS
+@ROUNDS_AND_RATES
+def test_an_intercept_is_integrated_out(eta, rounds, rate):
+    past = scene(3, rounds)
+    past = past._replace(rewards=past.rewards + 7.0, intercept=True)
+    sizes = binomial_sizes(3, 1 / 3)
+    exact = enumerate_spike_slab(
+        past, sizes=sizes, slab_variance=4.0, radius=2.0, eta=eta, rate=rate
+    )
+    posterior = SpikeSlab(3, sparsity=1, radius=2.0, noise=1.0, slab_variance=4.0)
+    assert_chains_exact(target_of(posterior, past, eta, rate), exact, past)
+    exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=eta, rate=rate)
+    target = target_of(Subset(3, sparsity=2, radius=2.0, noise=1.0), past, eta, rate)
+    assert_chains_exact(target, exact, past)
+
+
 def test_a_given_sparsity_bounds_the_room_that_supports_need():
     evidence = evidence_of(scene(100, 3))
     prior = SpikeSlab(100, sparsity=1).prior(evidence)

@@ -95,7 +95,7 @@ def test_particles_carried_over_rounds_have_the_enumerated_posterior(gaussian):
     exact = exact_posterior(past, gaussian, 0.5, 0.2)
     system = None
     for rounds in (0, 3, 8):
-        offered, played, rewards = (part[:rounds] for part in past[1:])
+        offered, played, rewards = (part[:rounds] for part in past[1:4])
         seen = past._replace(offered=offered, played=played, rewards=rewards)
         system = Toy(3, gaussian=gaussian).update(
             system, evidence_of(seen), Tuning(0.5, 0.2, 4_000, 10), rng

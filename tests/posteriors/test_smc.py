@@ -34,8 +34,9 @@ KNOWN_OR_NOT = pytest.mark.parametrize("noise", [1.0, None], ids=["known_noise",
 
 
 @KNOWN_OR_NOT
-def test_weights_alone_turn_the_prior_into_the_posterior(noise):
-    past = scene(3, 3)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_weights_alone_turn_the_prior_into_the_posterior(noise, intercept):
+    past = scene(3, 3)._replace(intercept=intercept)
     target = target_of(Subset(3, sparsity=2, radius=2.0, noise=noise), past, 0.25, 0.3)
     variances, log_priors = noise_nodes(target.prior.noise)
     given = [

@@ -81,10 +81,10 @@ def noted_laws(monkeypatch, policy, horizon):
     """A diagnosis, and for each choice the law that the belief noted implies, and the decision."""
     laws, note = [], Watched._note
 
-    def noted(watched, rule, before, belief, decision):
-        mind = before.mind._replace(belief=belief)
-        laws.append((rule.law(mind, before.past, decision.menu).mixture, decision))
-        return note(watched, rule, before, belief, decision)
+    def noted(watched, rule, before, mind, decision):
+        then = before.mind._replace(belief=mind.belief, believed=mind.believed)
+        laws.append((rule.law(then, before.past, decision.menu).mixture, decision))
+        return note(watched, rule, before, mind, decision)
 
     monkeypatch.setattr(Watched, "_note", noted)
     return diagnose(BANDIT, policy, horizon, seed=3), laws

@@ -209,7 +209,7 @@ def test_several_bandits_are_told_apart_by_title_or_family(read):
         (
             "[quick]",
             '[figure]\nx = "family"\n[quick]',
-            "x must be one of round, dimension, alpha, got 'family'$",
+            r"x must be one of round, dimension, alpha \(settings .* values\), got 'family'$",
         ),
         (
             "[20, 40]\n",

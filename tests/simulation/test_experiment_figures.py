@@ -4,6 +4,7 @@ import functools
 
 import pytest
 
+from soids.simulation.figures import parse_figures
 from some_files import FILE, read_in
 
 
@@ -86,3 +87,8 @@ def test_a_sweep_of_which_every_policy_is_slow_comes_with_full(read):
     text = FIGURES.replace("[1.0, 3.0] }", "[1.0, 3.0], slow = true }")
     assert [figure.name for figure in read(text).figures] == [""]
     assert [figure.name for figure in read(text, full=True).figures] == ["", "radii", "slow"]
+
+
+def test_figures_without_a_title_are_told_apart_by_their_names():
+    figures = parse_figures([{}, {"name": "more"}], "Tiny", ["a"])
+    assert [figure.title for figure in figures.values()] == ["Tiny", "Tiny: more"]

@@ -102,7 +102,7 @@ def test_the_caption_gives_the_values_that_are_ours(figure1, drawn):
     assert f"delta = {linucb.delta:g} and ridge {linucb.ridge:g}" in caption
     assert f"as eta = 1/{1 / otcs.power():g} needs (here the bounds are 10)" in caption
     assert otcs.radius == pytest.approx(10.0)
-    assert otcs._largest_norm() == 1.0
+    assert otcs.largest_norm() == 1.0
 
 
 def rows(name):

@@ -6,7 +6,7 @@ import pytest
 from soids import LinUCB, paper_instance, play
 from soids.simulation.board import Board
 from soids.simulation.trial import Player, Problem, Trial
-from soids.simulation.worker import Post, perform
+from soids.simulation.worker import Failure, Post, perform
 
 PROBLEM = Problem("paper", {"dimension": 20}, 40)
 PLAYER = Player("linucb", ("norm",), {"delta": 0.1})
@@ -28,3 +28,10 @@ def test_the_board_shows_how_far_a_trial_is(tmp_path):
     again = Board(tmp_path / "board", 3)
     assert again.numbers[1].tolist() == [40.0, pytest.approx(outcome.trace.regret.sum())]
     assert not again.numbers[[0, 2]].any()
+
+
+def test_a_failure_is_shown_without_its_traceback():
+    assert repr(Failure("it broke", "a long traceback")) == "Failure(reason='it broke')"
+    problem = Problem("paper", {"dimension": 20}, 10, "d = 20")
+    player = Player("soids", (), {}, "S")
+    assert repr(Trial(problem, player, 3)) == "Trial('S', 'd = 20', seed=3)"

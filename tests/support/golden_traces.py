@@ -7,6 +7,7 @@ commit of its own, write them anew:
 """
 
 import hashlib
+import inspect
 import json
 from collections.abc import Iterator
 from functools import partial
@@ -19,7 +20,9 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 from members import COVERED, members, name_of
+from soids import POLICIES
 from soids.bandits import FAMILIES
+from soids.policies.policy import Policy
 from soids.simulation.feedback import Feedback
 from soids.simulation.play import play
 
@@ -44,10 +47,27 @@ KNOWN = {  # to policies that take it
 def runs() -> Iterator[tuple[str, str, partial]]:
     """Every policy with each of its posteriors, in every world that it accepts."""
     for member in members():
+        make = member.values[0]
         for world in WORLDS:
-            if world == "changing" and name_of(member.values[0]) in FIXED_SET_ONLY:
+            if world == "changing" and name_of(make) in FIXED_SET_ONLY:
                 continue
-            yield member.id, world, member.values[0]
+            yield member.id, world, make
+        if takes_intercept(make):
+            yield f"{member.id} intercept", "late", partial(with_intercept, make)
+
+
+def takes_intercept(make: partial) -> bool:
+    """Whether a policy may have an intercept."""
+    return "intercept" in inspect.signature(POLICIES[name_of(make)]).parameters
+
+
+def with_intercept(make: partial, *args: object, **settings: object) -> Policy:
+    """A policy whose model has an intercept from the first reward on."""
+    policy = make(*args, intercept=True, **settings)
+    past = policy.state.past
+    past = past._replace(evidence=past.evidence.about_means())
+    policy.state = policy.state._replace(past=past)
+    return policy
 
 
 def digest_of(make: partial, world: str) -> str:

@@ -47,7 +47,7 @@ def evidence_of(past: Past) -> Evidence:
     evidence = Evidence.empty(past.played.shape[1])
     for offer, action, reward in zip(past.offered, past.played, past.rewards, strict=True):
         evidence = evidence.add(menus[offer], action, float(reward))
-    return evidence
+    return evidence.about_means() if past.intercept else evidence
 
 
 def target_of(posterior, past: Past, eta: float, rate: float) -> Target:

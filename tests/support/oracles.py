@@ -19,6 +19,7 @@ class Past(NamedTuple):
     offered: tuple[int, ...]  # (t,)  which menu
     played: Floats  # (t, d)
     rewards: Floats  # (t,)
+    intercept: bool = False  # of any size, all sizes alike, integrated out
 
 
 class Exact(NamedTuple):
@@ -39,6 +40,11 @@ def log_optimistic(thetas: Floats, past: Past, eta: float, rate: float, noise: f
         earned = thetas @ action
         total += eta * (-0.5 * ((reward - earned) / noise) ** 2 - math.log(noise))
         total += rate * (best[menu] - earned)
+    if past.intercept and eta > 0.0:
+        # The integral of exp(-p (b^2 t / 2 - b sum of residuals)) over b, with p = eta / noise^2.
+        power, t = eta / noise**2, len(past.rewards)
+        residuals = (past.rewards - thetas @ past.played.T).sum(axis=1)
+        total += 0.5 * power * residuals**2 / t + 0.5 * math.log(2.0 * math.pi / (power * t))
     return total
 
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-WIDE = 140  # characters: a file can be as wide as a table
+from soids.output.table import WIDE
 
 
 def page() -> Console:

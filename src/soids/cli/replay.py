@@ -1,5 +1,6 @@
 """``soids replay``: the mean reward of policies, estimated from the log of another one."""
 
+import re
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -24,10 +25,11 @@ from soids.output.table import as_console
 from soids.simulation.reading import check_settings
 from soids.simulation.trial import policy_called
 from soids.simulation.user_policies import modules_in
-from soids.simulation.worker import undisturbed
+from soids.simulation.worker import in_one_line, undisturbed
 
 UNRELIABLE = 3  # exit code if the log has too little information on some policy
 EVERY = 256  # rounds between two looks at the clock
+BARE_POINT = re.compile(r"[+-]?(\.\d+|\d+\.)(e[+-]?\d+)?", re.IGNORECASE)  # no numbers in TOML
 
 
 @click.command()
@@ -70,7 +72,8 @@ EVERY = 256  # rounds between two looks at the clock
 )  # fmt: skip
 @click.option(
     "--floor", type=float, default=FLOOR, show_default=True,
-    help="Effective number of rounds below which no interval is given.",
+    help="Number of effective rounds below which no interval is given. (The setting floor of a "
+    "policy is a probability: --set floor=0.01.)",
 )  # fmt: skip
 @click.option(
     "--confidence", type=float, default=0.95, show_default=True,
@@ -119,6 +122,10 @@ def replay(
     except (OSError, ImportError) as error:
         why = reason(error) if isinstance(error, OSError) else str(error)
         raise click.ClickException(why) from None
+    except Exception as error:
+        if not any(":" in name for name in names):
+            raise
+        raise click.ClickException(f"a policy failed: {in_one_line(error)}") from error
     record = tables.replay_record(found)
     if is_json:
         click.echo(as_json(record))
@@ -157,7 +164,8 @@ def as_setting(text: str) -> tuple[str, Any]:
     try:
         return name.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
-        return name.strip(), value.strip()
+        text = value.strip()
+        return name.strip(), float(text) if BARE_POINT.fullmatch(text) else text
 
 
 @contextmanager

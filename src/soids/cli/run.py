@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import re
 import signal
 import sys
 from collections.abc import Callable, Iterable
@@ -25,7 +24,7 @@ from soids.experiments.shipped import find
 from soids.files import reason
 from soids.output.publish import lacking
 from soids.output.table import as_console
-from soids.simulation.engines import EngineError
+from soids.simulation.engines import ADDRESS, EngineError
 from soids.simulation.experiment import Experiment, read_experiment
 from soids.simulation.reading import ExperimentError
 
@@ -67,7 +66,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
     def checked(*, engine: str, scheduler: str | None, **asked: Any) -> None:
         if (engine == "dask") != (scheduler is not None):
             raise click.UsageError("--engine dask and --scheduler ADDRESS belong together")
-        if scheduler is not None and not re.fullmatch(r"(tcp|tls|ws|wss)://.+:\d+", scheduler):
+        if scheduler is not None and not ADDRESS.fullmatch(scheduler):
             raise click.UsageError(f"--scheduler must be as tcp://HOST:PORT, got {scheduler!r}")
         command(scheduler=scheduler, **asked)
 
@@ -122,14 +121,20 @@ def carry_out(
     """Play and show the results; errors become messages and exit codes."""
     console = page()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop as for Ctrl-C
+    warned = list[str]()
+
+    def warn(text: str) -> None:
+        console.print(text, markup=False, style="yellow", soft_wrap=True)
+        warned.append(text)
+
     watch = Watch(
-        functools.partial(console.print, markup=False),
-        functools.partial(console.print, markup=False, style="yellow"),
-        functools.partial(Progress, console),
+        functools.partial(console.print, markup=False), warn, functools.partial(Progress, console)
     )
     try:
         results = play(watch)
         show(results, console)
+        for text in warned:  # tables may have moved the first ones out of sight
+            console.print(text, markup=False, style="yellow", soft_wrap=True)
     except ExperimentError as error:
         raise Unusable(str(error)) from None
     except OSError as error:

@@ -27,13 +27,15 @@ def prepare(folder: Path, experiment: Experiment) -> None:
 def gives_way(folder: Path, experiment: Experiment) -> Iterator[str]:
     """A warning if results of another file, or of more than --quick, are about to be replaced."""
     last = last_run(folder)
-    same_file = (last.get("name"), last.get("beside")) == (experiment.name, experiment.folder)
+    same_name = last.get("name") == experiment.name
     kept = folder / "experiment.toml"
     same_text = kept.is_file() and kept.read_bytes() == experiment.text.encode()
-    if last and not same_file and not same_text:
+    same_file = same_name and (same_text or last.get("beside") == experiment.folder)
+    if last and not same_file:
+        stale = "" if same_name else f", its figures {last.get('name')}*.png stay as they are"
         yield (
-            f"{folder} had results of another file: report and numbers give way, trials are kept; "
-            "another --out keeps the two apart."
+            f"{folder} had results of another file: report and numbers give way, trials are "
+            f"kept{stale}; another --out keeps the two apart."
         )
     elif experiment.quick and not last.get("quick", True):
         yield (

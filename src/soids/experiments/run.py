@@ -18,7 +18,7 @@ from soids.files import reason
 from soids.output.publish import draw, regret_tables, write_numbers
 from soids.output.table import Table
 from soids.simulation.board import Board
-from soids.simulation.engines import EngineError, on_dask, on_processes
+from soids.simulation.engines import ADDRESS, EngineError, on_dask, on_processes
 from soids.simulation.experiment import Experiment, read_experiment
 from soids.simulation.provenance import fingerprint
 from soids.simulation.results import Panel, count, gather
@@ -31,15 +31,21 @@ PAPER = ("figure1", "baselines", "langevin_steps")  # the experiments of the pap
 Follow = Callable[[Sequence[Trial], Board], AbstractContextManager[Callable[[], object]]]
 
 
-class Watch(NamedTuple):
-    """Where notices and progress of a run go: nowhere, unless functions are given.
+def warn(text: str) -> None:
+    """A warning of Python."""
+    warnings.warn(text, RuntimeWarning, stacklevel=2)
 
+
+class Watch(NamedTuple):
+    """Where notices, warnings and progress of a run go.
+
+    Unless functions are given, warnings are warnings of Python, and the others go nowhere.
     ``follow`` gets the trials and the board, whose rows say how far they are. It returns a context,
     which gives a function to be called whenever a trial is finished.
     """
 
     say: Callable[[str], object] = lambda text: None
-    warn: Callable[[str], object] = lambda text: None
+    warn: Callable[[str], object] = warn
     follow: Follow = lambda trials, board: nullcontext(lambda: None)
 
 
@@ -83,7 +89,8 @@ def run(
     on where it was. ``quick`` plays the small version that the file describes, ``full`` also the
     policies that it calls slow, and ``fresh`` plays again what has been played. Trials are played
     by ``workers`` processes, by default one a core, or on the Dask cluster of a ``scheduler``.
-    Nothing is printed: notices and progress go to ``watch``, such as ``Watch(print, print)``.
+    Notices, warnings and progress go to ``watch``, such as ``Watch(print, print)``; without it
+    nothing is printed but warnings of Python, as before results of another file are replaced.
 
     >>> import soids, tempfile
     >>> text = '''
@@ -107,6 +114,12 @@ def run(
     ['LinUCB', 'Uniform']
     """
     if not isinstance(experiment, Experiment):
+        if not isinstance(experiment, str | Path):
+            raise ValueError(
+                "experiment must be a file, the name of a shipped one, or an Experiment "
+                "(parse_experiment(table, name) makes one of a dictionary), "
+                f"got {type(experiment).__name__}"
+            )
         experiment = read_experiment(find(experiment), quick, full)
     elif quick or full:
         raise ValueError("quick and full must be given to read_experiment, got an Experiment")
@@ -143,6 +156,8 @@ def play_missing(
 ) -> Results:  # fmt: skip
     """Play the trials of an experiment that have no outcome yet; see ``run``."""
     workers = cpu_count() if workers is None else as_count(workers, "workers")
+    if scheduler is not None and not ADDRESS.fullmatch(scheduler):
+        raise ValueError(f"scheduler must be as tcp://HOST:PORT, got {scheduler!r}")
     experiment.check()
     folder = Path("results") / experiment.name if out is None else Path(out)
     try:

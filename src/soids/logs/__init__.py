@@ -9,7 +9,7 @@ from soids.logs.dsjson import DsjsonLog
 from soids.logs.frames import FrameLog
 from soids.logs.jsonlines import JsonLog, text_lines
 from soids.logs.kept import KeptLog
-from soids.logs.obd import OpenBanditLog
+from soids.logs.obd import NEEDED, OpenBanditLog
 from soids.logs.parquet import ParquetLog, write_parquet
 from soids.logs.records import Entry, Log, LogError, rewarded
 from soids.logs.writer import LogWriter
@@ -49,5 +49,10 @@ def format_of(path: Path) -> str:
             return "parquet"
     _, first = next(text_lines(path), (1, ""))
     if not first.lstrip().startswith("{"):
-        return "obd" if "," in first else "soids"
+        if path.name.endswith((".csv", ".csv.gz")) or any(name in first for name in NEEDED):
+            return "obd"
+        raise LogError(
+            f"{path.name} must be a log of soids (JSON lines or parquet), of the Open Bandit "
+            f"Dataset (CSV) or of VW (dsjson), its first line is {first.strip()!r:.40}"
+        )
     return "dsjson" if '"_label' in first or '"EventId"' in first else "soids"

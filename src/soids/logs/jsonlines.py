@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from soids.logs.joining import Contents, complete
-from soids.logs.records import Entry, wrong
+from soids.logs.records import Entry, LogError, wrong
 
 TORN = ("refuse", "skip")
+SKIP = 'torn="skip" (--torn skip)'
 GZIP = b"\x1f\x8b"  # the first bytes of such a file
 
 
@@ -50,10 +51,17 @@ def check_torn(torn: object) -> None:
         raise ValueError(f"torn must be one of {', '.join(TORN)}, got {torn!r}")
 
 
-def text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The numbered lines of a text file, plain or gzip; an unfinished one has no line break."""
+def text_lines(path: Path, *, skip_torn: bool | None = None) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a text file, plain or gzip; an unfinished one has no line break.
+
+    A gzip file that is cut off is refused, or read to its last whole line if ``skip_torn``, which
+    is None for formats without such a setting.
+    """
     with path.open("rb") as file:
-        is_packed = file.read(2) == GZIP
+        head = file.read(4)
+    is_packed = head.startswith(GZIP)
+    if head == b"PAR1":
+        raise LogError(f'{path.name} is parquet: read it with form="parquet" (--format parquet)')
     number = 0
     with gzip.open(path) if is_packed else path.open("rb") as file:
         while True:
@@ -61,7 +69,12 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
             try:
                 raw = file.readline()
             except EOFError:
-                raise wrong(path.name, "line", number, "the gzip file is cut off here") from None
+                if skip_torn:
+                    warn_of_torn(path, number)
+                    return
+                skipped = "" if skip_torn is None else ", or read what is whole with " + SKIP
+                why = f"the gzip file is cut off here: copy it again{skipped}"
+                raise wrong(path.name, "line", number, why) from None
             except (zlib.error, gzip.BadGzipFile) as error:
                 raise wrong(path.name, "line", number, f"damaged gzip: {error}") from None
             if not raw:
@@ -74,22 +87,34 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def json_lines(path: Path, *, skip_torn: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
     """The numbered objects of a file of JSON lines, without blank lines."""
-    for number, text in text_lines(path):
+    for number, text in text_lines(path, skip_torn=skip_torn):
         if not text.strip():
             continue
         try:
             record = json.loads(text)
         except (ValueError, RecursionError) as error:
             if text.endswith("\n"):
-                why = f"must be one JSON object: {error}"
+                why = f"must be one JSON object, correct or remove the line: {in_json(error)}"
             elif skip_torn:
-                left_out = f"{path.name}, line {number}: the last line is cut off and left out"
-                warnings.warn(left_out, RuntimeWarning, stacklevel=2)
+                warn_of_torn(path, number)
                 return
             else:
-                why = 'the last line is cut off: remove it, or read with torn="skip" (--torn skip)'
+                why = f"the last line is cut off: remove it, or read with {SKIP}"
             raise wrong(path.name, "line", number, why) from None
         if not isinstance(record, dict):
             why = f"must be one JSON object, got {text.strip():.40}"
             raise wrong(path.name, "line", number, why)
         yield number, record
+
+
+def warn_of_torn(path: Path, number: int) -> None:
+    """Warn that the last line of a file is left out."""
+    left_out = f"{path.name}, line {number}: the last line is cut off and left out"
+    warnings.warn(left_out, RuntimeWarning, stacklevel=3)
+
+
+def in_json(error: Exception) -> str:
+    """An error of a line of JSON, without the number of that line within itself."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg.removesuffix(' at')} at character {error.pos + 1}"
+    return str(error)

@@ -14,6 +14,9 @@ class KeptLog:
     """The same log, whose entries stay in memory after the first reading unless they are many."""
 
     def __init__(self, log: Log) -> None:
+        if not all(hasattr(log, name) for name in ("name", "unit", "__iter__")):
+            raise ValueError(f"log must be a log, such as read_log(path) or FrameLog(frame), "
+                             f"got {log!r:.60}")  # fmt: skip
         self.log, self.name, self.unit = log, log.name, log.unit
         self.entries: list[Entry] | None = None
 

@@ -168,7 +168,11 @@ def remove_torn_line(path: Path) -> None:
         if not first.endswith(b"\n"):
             raise ValueError(f"{path.name} has no whole line: remove it, or begin a new file")
         with records.located(path.name, "line", 1):  # a file of another kind must not be changed
-            records.as_header(json.loads(first.decode("utf-8-sig")))
+            try:
+                header = json.loads(first.decode("utf-8-sig"))
+            except ValueError:
+                raise ValueError("this is no log of soids in JSON lines: name a new file") from None
+            records.as_header(header)
         end = len(first) + sum(len(line) for line in file if line.endswith(b"\n"))
         left = file.tell() - end
         if left:

@@ -146,10 +146,10 @@ def masses_of(target: Target, entry: Entry, log: Log) -> Floats | float:
         if isinstance(masses, np.ndarray):
             if count is not None and masses.shape != (count,):
                 raise ValueError(f"the target must have {count} probabilities, got {masses.shape}")
-            if masses.min() < 0.0 or abs(float(masses.sum()) - 1.0) > ROUNDING:
+            if not (masses.min() >= 0.0 and abs(float(masses.sum()) - 1.0) <= ROUNDING):  # or NaN
                 raise ValueError(
-                    f"the target's probabilities must sum to 1, got {masses.sum():.6g}, "
-                    f"the least {masses.min():.3g}"
+                    "the target's probabilities must not be negative and must sum to 1, "
+                    f"got the sum {masses.sum():.6g} and the least {masses.min():.3g}"
                 )
         return masses
 

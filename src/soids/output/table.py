@@ -8,8 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from rich import box
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
+
+WIDE = 140  # characters: a file can be as wide as a table
 
 
 class Table(NamedTuple):
@@ -23,6 +26,13 @@ class Table(NamedTuple):
     title: str = ""
     note: str = ""  # printed below the table
     labels: int = 1  # number of leading columns that hold text, and are aligned to the left
+
+    def __str__(self) -> str:
+        """The table as the console shows it, in plain text."""
+        text = io.StringIO()
+        console = Console(file=text, width=WIDE, color_system=None, highlight=False)
+        console.print(as_console(self))
+        return "\n".join(line.rstrip() for line in text.getvalue().splitlines()).strip("\n")
 
 
 def as_csv(table: Table) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from soids.policies.e2d import E2D
 from soids.policies.estc import ESTC
+from soids.policies.fgts import FGTS
 from soids.policies.frequentist_ids import FrequentistIDS
 from soids.policies.greedy import Greedy
 from soids.policies.lasso_per_arm import LassoBandit, MCPBandit
@@ -14,7 +15,9 @@ from soids.policies.linucb import LinUCB
 from soids.policies.otcs import OTCS
 from soids.policies.popart import PopArt
 from soids.policies.popart_elimination import PopArtElimination
-from soids.policies.soids import FGTS, SOIDS, SparseIDS, Thompson
+from soids.policies.soids import SOIDS
+from soids.policies.sparse_ids import SparseIDS
+from soids.policies.thompson import Thompson
 from soids.policies.uniform import Uniform
 from soids.policies.vb_thompson import VBThompson
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from soids import information
 from soids.arrays import Floats, Ints
-from soids.evidence import Menu
+from soids.evidence import Evidence, Menu
 from soids.posteriors import Belief
 
 TOGETHER = 20_000  # largest number of actions of other contexts that are evaluated at once
@@ -51,11 +51,28 @@ class Appraiser(NamedTuple):
     weights: Floats  # (M,)
     noise: float
     definition: Gain
+    level: float = 0.0  # with an intercept, the mean reward
+    centre: Floats | None = None  # (d,)  and the mean action, which is expected to earn it
     directions: Floats | None = None  # (P, M)  what pending rewards will resolve
 
     @classmethod
-    def of(cls, belief: Belief, definition: Gain) -> Self:
-        return cls(belief, belief.particles().weights, belief.noise(), definition)
+    def of(cls, belief: Belief, definition: Gain, evidence: Evidence | None = None) -> Self:
+        known = belief, belief.particles().weights, belief.noise(), definition
+        if evidence is None or not evidence.centred:
+            return cls(*known)
+        return cls(*known, evidence.level, evidence.centre)
+
+    def rewards_on(self, menu: Menu) -> Floats:  # (M, K)
+        """The rewards of the actions under every particle; with an intercept, above the level."""
+        rewards = self.belief.rewards_on(menu)
+        if self.centre is None:
+            return rewards
+        return rewards - (self.belief.particles().thetas @ self.centre)[:, None]
+
+    def rewards_of(self, action: Floats) -> Floats:  # (M,)
+        """The rewards of one action."""
+        deviation = action if self.centre is None else action - self.centre
+        return self.belief.particles().thetas @ deviation
 
     def appraise(
         self, rewards: Floats, starts: Ints | None = None, resolved: Floats | None = None
@@ -84,7 +101,7 @@ class Appraiser(NamedTuple):
             if len(group) > 1:
                 every = Menu(np.vstack([menu.actions for menu in group]))
             starts = np.cumsum([0, *(len(menu.actions) for menu in group)])
-            regret, gain = self.appraise(self.belief.rewards_on(every), starts)
+            regret, gain = self.appraise(self.rewards_on(every), starts)
             for menu, (first, last) in zip(group, pairwise(starts), strict=True):
                 known[id(menu)] = regret[first:last], gain[first:last]
         return tuple(known[id(menu)] for menu in recent)

@@ -52,6 +52,8 @@ def shortfalls(policy: Any) -> Iterator[str]:
         yield f"gain must be 'full', the theorems' information gain, got {policy.gain!r}"
     if policy.discount != 1.0:
         yield f"discount must be 1, as no theorem forgets rewards, got {policy.discount:g}"
+    if policy.intercept:
+        yield "intercept must be False, as the theorems' rewards have no base level, got True"
     if policy.budget_ms is not None:
         yield f"budget_ms must be left out, as it leaves moves undone, got {policy.budget_ms:g}"
     largest = (policy.radius or 0.0) * (policy.action_bound or 1.0)

@@ -9,7 +9,10 @@ import numpy as np
 
 from soids.arrays import Floats, Ints, Table, as_floats, as_number
 from soids.evidence import Menu
-from soids.information import Mixture, Spread, information_ratio
+from soids.information import Mixture, Spread, TwoPoint, information_ratio
+
+BELOW_ONE = math.nextafter(1.0, 0.0)
+NEAR_ONE = 1e-9  # what rounding may do to the sum of probabilities
 
 
 class Information(NamedTuple):
@@ -39,18 +42,20 @@ class Offered:
     """The actions on offer: those to choose from, and their places among all of them."""
 
     menu: Menu  # without the excluded actions
-    kept: Ints | None = None  # (n,)  indices of the actions in the menu, if some were excluded
+    kept: Ints | None = None  # (n,)  indices of the actions not excluded, if some were
     total: int = 0  # number of actions, if some were excluded
 
     @classmethod
     def without(
         cls, table: Table, excluded: Sequence[int] | Ints, find: Callable[[Table], Menu]
     ) -> "Offered":
-        """The actions of a table (K, d) that are not excluded; ``find`` makes them a menu."""
+        """The actions of a table (K, d) that are not excluded; ``find`` gives their ``Menu``."""
         total = int(table.shape[0])
         indices = np.asarray(excluded)
         if indices.dtype.kind not in "iu" or indices.ndim != 1:
-            raise ValueError(f"excluded must list indices of actions, got {excluded!r}")
+            is_mask = indices.dtype.kind == "b"
+            got = "a mask: use np.flatnonzero(mask)" if is_mask else repr(excluded)
+            raise ValueError(f"excluded must list indices of actions, got {got}")
         if indices.min() < 0 or indices.max() >= total:
             raise ValueError(f"excluded must lie in 0..{total - 1}, got {indices.tolist()}")
         kept = np.setdiff1d(np.arange(total), indices)
@@ -64,15 +69,15 @@ class Offered:
         return len(self.menu.actions) if self.kept is None else self.total
 
     def index(self, place: int) -> int:
-        """The index among all actions of a place in the menu."""
+        """The index among all actions of a place among those not excluded."""
         return place if self.kept is None else int(self.kept[place])
 
     def place(self, index: int) -> int:
-        """The place in the menu of an index among all actions."""
+        """The place among those not excluded of an index among all actions."""
         return index if self.kept is None else int(np.searchsorted(self.kept, index))
 
     def floors(self, floor: float | Floats) -> Floats | None:  # (n,)
-        """The floor of each action in the menu, or none; a single number is spread evenly."""
+        """The floor of each action not excluded, or none; a single number is spread evenly."""
         if isinstance(floor, float):
             count = len(self.menu.actions)
             return np.full(count, floor / count) if floor else None
@@ -83,7 +88,7 @@ class Offered:
         return floor if self.kept is None else floor[self.kept]
 
     def spread(self, mixture: Mixture) -> Floats:  # (K,)
-        """A distribution over the menu as one over all actions."""
+        """A distribution over the actions not excluded as one over all actions."""
         masses = mixture.probabilities(len(self.menu.actions))
         if self.kept is None:
             return masses
@@ -120,10 +125,47 @@ class Floored(NamedTuple):
 
     def left(self, uniform: float) -> float | None:
         """The uniform number that the law draws by; none if the floor draws."""
-        return None if uniform < self.share else (uniform - self.share) / (1.0 - self.share)
+        if uniform < self.share:
+            return None
+        return min((uniform - self.share) / (1.0 - self.share), BELOW_ONE)  # rounding may give one
 
     def mean(self, values: Floats) -> float:
         return float(self.floors @ values) + (1.0 - self.share) * self.law.mean(values)
+
+
+def check_law(name: str, law: Any, count: int) -> None:
+    """Refuse what is no distribution over ``count`` actions, as a rule of others may return it."""
+    if isinstance(law, TwoPoint):
+        first, second, share, _ = law
+        if not (0 <= first < count and 0 <= second < count and 0.0 <= share <= 1.0):
+            raise ValueError(
+                f"law of {name} must have both actions in 0..{count - 1} and a share in [0, 1], "
+                f"got actions {first} and {second}, share {share}"
+            )
+        return
+    if isinstance(law, Floored):
+        check_law(name, law.law, count)
+        if not np.minimum.reduce(law.floors) >= 0.0:
+            raise ValueError(f"law of {name} must have no negative floor, got {law.floors.min():g}")
+    elif not hasattr(law, "probabilities"):
+        raise ValueError(
+            f"law of {name} must return a Plan of a distribution, such as "
+            f"Plan(Spread(probabilities)), got a Plan of {type(law).__name__}"
+        )
+    masses = law.masses if isinstance(law, Spread) else law.probabilities(count)
+    if not isinstance(masses, np.ndarray):
+        got = f"no array but {type(masses).__name__}"
+    elif masses.shape != (count,):
+        got = f"an array of shape {masses.shape}"
+    elif masses.dtype.kind not in "fiub":
+        got = f"an array of type {masses.dtype}"
+    elif not (least := np.minimum.reduce(masses)) >= 0.0:  # NaN is not, either
+        got = f"one of {least:g}"
+    elif not abs((total := np.add.reduce(masses)) - 1.0) <= NEAR_ONE:
+        got = f"a sum of {total:.12g}"
+    else:
+        return
+    raise ValueError(f"law of {name} must be {count} probabilities that add up to 1, got {got}")
 
 
 def as_floor(floor: Any) -> float | Floats:

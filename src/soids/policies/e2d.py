@@ -28,7 +28,7 @@ class E2DRule(PosteriorRule):
     round (Kirschner et al. 2023), at five linear programs a round.
     """
 
-    settings = "dimension sparsity radius noise posterior eta gamma particles sweeps"
+    settings = "dimension sparsity radius noise posterior eta gamma particles sweeps intercept"
     bounded_ratios = ()
 
     gamma: float | str = "theory"

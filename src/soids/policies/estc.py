@@ -36,9 +36,9 @@ class ESTCRule(ExploreThenCommit):
 
     def _estimate(self, samples: tuple[Sample, ...]) -> Floats:
         evidence = Evidence.empty(self.dimension)
-        for menu, chosen, reward in samples:
+        for menu, chosen, reward, _ in samples:
             evidence = evidence.note(menu.actions[chosen], reward)
-        size = max((menu.largest for menu, _, _ in samples), default=0.0)
+        size = max((menu.largest for menu, *_ in samples), default=0.0)
         return hao_lasso(evidence, self.noise, size)
 
 

@@ -21,7 +21,7 @@ class Feature(NamedTuple):
 
     column: int
     inclusion: float  # probability that it matters
-    contribution: float  # its share of the expected reward
+    contribution: float  # its share of the expected reward; with an intercept, above the level
 
 
 class Explanation(NamedTuple):
@@ -35,6 +35,7 @@ class Explanation(NamedTuple):
     regret_of_safest: float  # the least regret of any action
     gain: float  # expected information gain in nats
     features: tuple[Feature, ...]  # by size of contribution
+    level: float = 0.0  # of the expected reward, what belongs to no feature: the mean reward
 
     def __str__(self) -> str:
         return self.sentence
@@ -47,22 +48,26 @@ def explain(
     action, place = decision.action, decision.offered.place(decision.index)
     if names is None:
         names = [f"feature {column}" for column in range(len(action))]
+    if isinstance(names, str) or not hasattr(names, "__len__"):
+        raise ValueError(f"names must be a list of {len(action)} names of features, got {names!r}")
     if len(names) != len(action):
         raise ValueError(f"names must be one for each of {len(action)} features, got {len(names)}")
     particles = appraiser.belief.particles()
-    rewards = appraiser.belief.rewards_on(decision.menu)
+    rewards = appraiser.rewards_on(decision.menu)
     regret, gains = appraiser.appraise(rewards)
     least, cost = float(regret.min()), float(regret[place])
-    expected = float((particles.weights @ rewards)[place])
+    expected = appraiser.level + float((particles.weights @ rewards)[place])
     gain = float(gains[place]) / appraiser.noise**2
     variance = 2.0 * half_variance(rewards[:, [place]], particles.weights)
     deviation = math.sqrt(float(variance[0]))
-    features = contributions(action, particles.mean(), particles.inclusion())
+    deviations = action if appraiser.centre is None else action - appraiser.centre
+    features = contributions(deviations, particles.mean(), particles.inclusion())
     named = ", ".join(
         f"{names[column]} ({part:+.3g}, matters with probability {inclusion:.2f})"
         for column, inclusion, part in features[:MOST_NAMED]
         if abs(part) >= LEAST_NAMED * abs(features[0].contribution)
     )
+    level = "" if appraiser.centre is None else f"the mean reward ({appraiser.level:.3g}) and "
     costs = "exploiting: no action has less expected regret"
     if cost > least:
         costs = f"exploring: {cost - least:.3g} more regret than the safest action"
@@ -70,14 +75,15 @@ def explain(
         f"Action {decision.index}, chosen with probability {decision.probability:.2f}, has an "
         f"expected reward of {expected:.3g} +- {deviation:.2g} and an information gain of "
         f"{gain:.2g} nats; {costs}; the expected reward comes mostly from "
-        f"{named or 'no feature'}."
+        f"{level}{named or 'no feature'}."
     )
     if decision.info.effective < FEW:
         sentence += (
             f" The belief holds {decision.info.effective:.1f} different particles, which is too "
             "few: give a larger budget_ms."
         )
-    return Explanation(sentence, cost > least, expected, deviation, cost, least, gain, features)
+    known = expected, deviation, cost, least, gain, features, appraiser.level
+    return Explanation(sentence, cost > least, *known)
 
 
 def contributions(action: Floats, theta: Floats, inclusion: Floats) -> tuple[Feature, ...]:

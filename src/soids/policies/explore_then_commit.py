@@ -18,6 +18,7 @@ class Sample(NamedTuple):
     menu: Menu
     chosen: int
     reward: float
+    probability: float  # of the choice, which is not that of the design if there was a floor
 
 
 class Explored(NamedTuple):
@@ -52,8 +53,9 @@ class ExploreThenCommit(Rule[Explored]):
             needed = ("horizon", "sparsity", "reward_bound")
             missing = [name for name in needed if getattr(self, name) is None]
             if missing:
-                known = " and ".join(missing)
-                raise ValueError(f"exploration must be given, or else {known} given")
+                *others, last = missing
+                known = f"{', '.join(others)} and {last}" if others else last
+                raise ValueError(f"exploration must be given, or else {known}")
         elif self.horizon is not None and self.exploration > self.horizon:
             raise ValueError(
                 f"exploration must not be longer than the horizon of {self.horizon} rounds, "
@@ -77,7 +79,7 @@ class ExploreThenCommit(Rule[Explored]):
 
     def learn(self, mind: Explored, past: Past, outcomes: Sequence[Outcome]) -> Explored:
         samples = tuple(
-            Sample(menu, decision.place, reward)
+            Sample(menu, decision.place, reward, decision.probability)
             for decision, menu, reward in outcomes
             if decision.round <= mind.length and menu is not None
         )

@@ -21,6 +21,8 @@ class FrequentistIDSRule(EllipsoidRule[None]):
     (``"directed"``).
     """
 
+    minds = (type(None),)
+
     gain: str = "full"
 
     def __post_init__(self) -> None:

@@ -1,7 +1,7 @@
 """One sparse parameter for all arms, a lasso anew in every round: three published policies.
 
 Penalties are the ``alpha`` of scikit-learn, beside half the mean square, as in the authors' code;
-no intercept is fitted. Of several best actions one is drawn. ``t`` counts rewards.
+an intercept is not penalised. Of several best actions one is drawn. ``t`` counts rewards.
 """
 
 import math
@@ -32,6 +32,7 @@ class Estimate(NamedTuple):
 class LassoRule(Rule[Estimate]):
     """Act on the latest estimate; a rule adds how to estimate and how to act."""
 
+    asks_for_intercept = True
     least: ClassVar[int] = 5  # an estimate needs more rewards than this, as in the authors' code
 
     dimension: int
@@ -66,6 +67,7 @@ class SALassoBanditRule(LassoRule):
     """
 
     penalty: float = 0.4
+    intercept: bool = False  # whether rewards may have a base level of any size
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = evidence.rounds
@@ -85,6 +87,7 @@ class ThresholdedLassoBanditRule(LassoRule):
     least = 0
 
     penalty: float = 0.02
+    intercept: bool = False  # whether rewards may have a base level of any size
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = max(evidence.rounds, 2)  # a single reward would go unpenalised

@@ -19,7 +19,7 @@ class LinTSRule(PosteriorRule):
     ``variance`` and the ``noise``, if not given, are estimated by empirical Bayes.
     """
 
-    settings = "dimension noise variance particles"
+    settings = "dimension noise variance particles intercept"
 
     posterior: str = "gaussian"
     variance: float | None = None
@@ -39,7 +39,7 @@ class OracleThompsonRule(LinTSRule):
     regret of policies that do not.
     """
 
-    settings = "dimension support noise variance particles"
+    settings = "dimension support noise variance particles intercept"
 
     support: Sequence[int] = field(kw_only=False)
 

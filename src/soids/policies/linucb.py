@@ -44,6 +44,7 @@ class EllipsoidRule(Rule[Mind]):
     ridge: float = 1.0
     delta: float = 0.01  # probability that the ellipsoid ever fails to hold the parameter
     alpha: float | None = None  # a fixed radius, for which no norm is needed
+    intercept: bool = False  # whether rewards may have a base level of any size
 
     def __post_init__(self) -> None:
         if self.norm is None and self.alpha is None:
@@ -60,10 +61,11 @@ class EllipsoidRule(Rule[Mind]):
     def ellipsoid(self, evidence: Evidence) -> Ellipsoid:
         """Where the parameter may be, by all rewards so far."""
         centre, factor = ridge(evidence, self.ridge)
-        if self.alpha is not None:
-            return Ellipsoid(centre, factor, self.alpha)
         known = self.ridge, self.noise, self.norm or 0.0, self.delta
-        return Ellipsoid(centre, factor, self_normalised_radius(factor, *known))
+        radius = self.alpha
+        if radius is None:
+            radius = self_normalised_radius(factor, *known)
+        return Ellipsoid(centre, factor, radius, evidence.centre if evidence.centred else None)
 
 
 class Bounded(NamedTuple):
@@ -80,13 +82,19 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
     Lengths only ever shrink, so those of earlier rounds are bounds, and few have to be found anew.
     """
 
+    minds = (Bounded, type(None))
+
     def law(self, mind: Bounded | None, past: Past, menu: Menu) -> Plan:
         ellipsoid = self.ellipsoid(past.evidence)
+        centred, level = past.evidence.centred, 0.0
+        if centred:  # flat prior: what the mean reward leaves unknown of the intercept
+            level = 1.0 / max(1.0, past.evidence.rounds)
         if mind is None or mind.menu is not menu:
-            bounds = SLACK * ellipsoid.lengths(menu.actions)
+            bounds = ellipsoid.lengths(menu.actions)
+            bounds = SLACK * (np.sqrt(bounds**2 + level) if centred else bounds)
         else:
             bounds = mind.lengths.copy()
-        index, length = most_optimistic(ellipsoid, menu, bounds)
+        index, length = most_optimistic(ellipsoid, menu, bounds, level)
         regret, gain = 2.0 * ellipsoid.radius * length, 0.5 * math.log1p(length**2)
         info = Information.of(regret, gain, self.noise)
         return Plan(TwoPoint(index, index, 0.0, info.ratio), info, Bounded(menu, bounds))
@@ -98,20 +106,25 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
 LinUCB = Family(LinUCBRule)
 
 
-def most_optimistic(ellipsoid: Ellipsoid, menu: Menu, bounds: Floats) -> tuple[int, float]:
+def most_optimistic(
+    ellipsoid: Ellipsoid, menu: Menu, bounds: Floats, level: float = 0.0
+) -> tuple[int, float]:
     """The action with the largest upper bound, and its length; lowers the ``bounds`` (K,) on all
-    lengths where one was found.
+    lengths where one was found. ``level`` is added to the square of each length.
 
     The length of an action is computed only if no length known so far rules the action out.
     """
-    middle: Floats = menu.actions @ ellipsoid.centre
+    actions = ellipsoid.deviations(menu.actions)
+    middle: Floats = actions @ ellipsoid.centre
     upper = middle + ellipsoid.radius * bounds
     lengths = np.full(len(upper), np.nan)
     count = 1
     while np.isnan(lengths[index := int(upper.argmax())]):
         count = min(4 * count, len(upper))
         likely = upper.argpartition(-count)[-count:]
-        lengths[likely] = lengths_of(likely, menu.actions, ellipsoid.factor)
+        lengths[likely] = lengths_of(likely, actions, ellipsoid.factor)
+        if level > 0.0:
+            lengths[likely] = np.sqrt(lengths[likely] ** 2 + level)
         upper[likely] = middle[likely] + ellipsoid.radius * lengths[likely]
         bounds[likely] = SLACK * lengths[likely]
     return index, float(lengths[index])

@@ -134,10 +134,8 @@ class OTCSRule(Rule[Converted]):
     def ellipsoid(self, mind: Converted) -> Ellipsoid:
         """Where the parameter may be, given all choices so far."""
         foresight, predictions = mind
-        norm = self.radius if self.norm is None else self.norm
-        if self.norm is None and self.width == "unit_ball":
-            norm = min(self.radius, self.noise / self.feature_bound)
-        seen, budget, formula = predictions, self.ridge * norm**2, WIDTHS[self.width]
+        seen, formula = predictions, WIDTHS[self.width]
+        budget = self.ridge * self.largest_norm() ** 2
         if formula is None:
             seen = foresight.believed or Evidence.empty(self.dimension)
             unlikely = math.log(1.0 / self.delta) - self.forecaster.log_evidence_of(foresight)
@@ -147,6 +145,13 @@ class OTCSRule(Rule[Converted]):
             width = formula(predictions.rounds, self.dimension, self.sparsity, *known)
             budget += self.unit() ** 2 * (self.factor * width)
         return conversion.around_predictions(seen, self.ridge, budget)
+
+    def largest_norm(self) -> float:
+        """The bound on the parameter's l2 norm."""
+        if self.norm is not None:
+            return self.norm
+        is_unit = self.width == "unit_ball"
+        return min(self.radius, self.noise / self.feature_bound) if is_unit else self.radius
 
     def unit(self) -> float:
         """The unit of rewards in the width, which the forecaster takes for the noise."""

@@ -10,6 +10,7 @@ from soids.arrays import Table, as_count, as_number, copied
 from soids.evidence import Evidence, Menu
 from soids.policies.decision import Decision, Offered
 from soids.policies.pending import Pending, Waiting
+from soids.regression.level import level_is_due, level_shows
 
 Decided = Decision | Waiting
 
@@ -51,7 +52,7 @@ class Past(NamedTuple):
         return Past(evidence, pending, offered.menu, turn)
 
     def settled(
-        self, decision: Decided | Sequence[Decided], reward: Any, discount: float
+        self, decision: Decided | Sequence[Decided], reward: Any, discount: float, intercept: bool
     ) -> tuple["Past", list[Outcome]]:
         """The past with the reward of a decision, or of a list of them, in the evidence."""
         many = isinstance(decision, list | tuple)
@@ -69,13 +70,15 @@ class Past(NamedTuple):
                 evidence = evidence.faded(discount)
             evidence = evidence.add(menu, waiting.action, value, waiting.round)
             outcomes.append(Outcome(waiting, menu, value))
+        if intercept and level_is_due(self.evidence, evidence) and level_shows(evidence):
+            evidence = evidence.about_means()
         pending = self.pending.without(waiting.round for waiting, _, _ in outcomes)
         return self._replace(evidence=evidence, pending=pending), outcomes
 
-    def without(self, decision: Decided | Sequence[Decided]) -> "Past":
+    def without(self, decision: Decided | Sequence[Decided]) -> tuple["Past", list[Waiting]]:
         """The past without a pending decision, or a list of them, whose rewards will never come."""
-        rounds = (waiting.round for waiting, _ in self._waiting(listed(decision)))
-        return self._replace(pending=self.pending.without(rounds))
+        lost = [waiting for waiting, _ in self._waiting(listed(decision))]
+        return self._replace(pending=self.pending.without(one.round for one in lost)), lost
 
     def check_own(self, decision: object) -> None:
         """Refuse what no choice of this policy can have returned."""
@@ -102,7 +105,7 @@ class Past(NamedTuple):
             if one.round not in self.pending:
                 raise ValueError(
                     f"decision of round {one.round} has its reward already, or was given up: "
-                    "observe it once"
+                    "observe or forget it once"
                 )
             mine = self.pending[one.round]
             menu = self.pending.menu(mine)

@@ -14,7 +14,15 @@ from numpy.random import Generator
 from soids.arrays import Floats, Ints, as_count, as_generator, as_number, as_table, is_immutable
 from soids.evidence import SETS, Evidence, Menu
 from soids.information import Mixture
-from soids.policies.decision import SILENT, Decision, Floored, Information, Offered, as_floor
+from soids.policies.decision import (
+    SILENT,
+    Decision,
+    Floored,
+    Information,
+    Offered,
+    as_floor,
+    check_law,
+)  # fmt: skip
 from soids.policies.explanation import Explanation
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
@@ -22,12 +30,13 @@ from soids.policies.settings import check_call, check_settings, parameters_of, s
 
 __all__ = [
     "Decision", "Family", "Generator", "Information", "Menu", "Outcome", "Past", "Plan", "Policy",
-    "Rule", "State",
+    "Rule", "State", "Waiting",
 ]  # fmt: skip
 
 Mind = TypeVar("Mind")
 Floor = float | Floats | None
 Indices = Sequence[int] | Ints
+BY_NOW = "By what is believed now, after later choices: "  # of decisions that are not the last
 
 
 class Plan(NamedTuple):
@@ -47,8 +56,11 @@ class Rule(Generic[Mind]):
     dimension: int
     sets = SETS  # number of action sets that the evidence remembers
     discount = 1.0  # weight of a round after one more
+    intercept = False  # whether rewards may have a base level of any size
+    asks_for_intercept: ClassVar[bool] = False  # whether it enters the model only when it shows
     learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
     needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set
+    minds: ClassVar[tuple[type, ...]] = ()  # kinds of mind, if not only that of ``start``
     checks: ClassVar[Mapping[str, Any]] = {}  # of settings, beside the common ones
     settings: ClassVar[str] = ""  # the names of those that users may set, if not all
 
@@ -88,6 +100,10 @@ class Rule(Generic[Mind]):
         """The mind after rewards, beside the evidence, which holds them already."""
         return mind
 
+    def forget(self, mind: Mind, lost: Sequence[Waiting]) -> Mind:
+        """The mind after decisions whose rewards will never come."""
+        return mind
+
     def inclusion(self, mind: Mind) -> Floats:  # (d,)
         """The probability that each feature matters."""
         raise ValueError(f"{self.name} forms no belief about features: SOIDS and Thompson do")
@@ -114,16 +130,41 @@ class Policy:
     two percent in all.
     """
 
-    def __init__(self, rule: Rule[Any], *, floor: float = 0.0) -> None:
+    def __init__(self, rule: Rule[Any], *, floor: float | Floats = 0.0) -> None:
         self.rule = rule
         self.floor = as_floor(floor)
-        self.state = State(rule.start(), Past.empty(rule.dimension, rule.sets))
-        self._shown: tuple[object, Menu] | None = None  # actions that can never change, their menu
+        past = Past.empty(rule.dimension, rule.sets)
+        if rule.intercept and not rule.asks_for_intercept:
+            past = past._replace(evidence=past.evidence.about_means())
+        self._state = State(rule.start(), past)
+        kind = type(self._state.mind)  # None says nothing of what a rule will form
+        self._minds = rule.minds or (object if kind is type(None) else kind,)
+        self._shown: tuple[object, Menu] | None = None  # immutable actions, and their action set
 
     def __repr__(self) -> str:
         settings = [f"{name}={value!r}" for name, value in settings_of(self.rule).items()]
-        floor = [f"floor={self.floor!r}"] if self.floor else []
+        floor = [f"floor={self.floor!r}"] if np.any(self.floor) else []
         return f"{self.rule.name}({', '.join(settings + floor)})"
+
+    @property
+    def state(self) -> State:
+        """All that is learned; that of another policy with the same settings may be assigned."""
+        return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        if not isinstance(state, State) or not isinstance(state.past, Past):
+            raise ValueError(f"state must be what policy.state was, got {type(state).__name__}")
+        dimension = len(state.past.evidence.moment)
+        if dimension != self.dimension:
+            raise ValueError(f"state must be for dimension {self.dimension}, got {dimension}")
+        if not isinstance(state.mind, self._minds):
+            kinds = " or ".join(kind.__name__ for kind in self._minds)
+            raise ValueError(
+                f"state must be that of a policy like this {self.rule.name}, whose mind is a "
+                f"{kinds}, got {type(state.mind).__name__}"
+            )
+        self._state = state
 
     @property
     def dimension(self) -> int:
@@ -133,12 +174,12 @@ class Policy:
     @property
     def evidence(self) -> Evidence:
         """The sums of all rewards so far."""
-        return self.state.past.evidence
+        return self._state.past.evidence
 
     @property
     def pending(self) -> list[Waiting]:
         """The decisions that wait for their reward, oldest first; each can be observed."""
-        return list(self.state.past.pending)
+        return list(self._state.past.pending)
 
     def choose(
         self, actions: object, rng: Generator, *, floor: Floor = None, excluded: Indices = ()
@@ -149,7 +190,7 @@ class Policy:
         """
         as_generator(rng)
         offered, floors = self._asked(actions, excluded, floor)
-        mind = self.rule.think(self.state.mind, self.state.past, offered.menu, rng)
+        mind = self.rule.think(self._state.mind, self._state.past, offered.menu, rng)
         return self._drawn(mind, offered, rng.random(), floors)
 
     def decide(
@@ -157,13 +198,14 @@ class Policy:
     ) -> Decision:
         """Choose as ``choose`` does, by the last beliefs, with a given number in [0, 1).
 
-        Rewards since the last ``refresh`` or ``choose`` have no effect yet.
+        Sampled beliefs are those of the last ``refresh`` or ``choose``; sums of rewards are those
+        of now.
         """
         uniform = as_number(uniform, "uniform", 0.0)
         if uniform >= 1.0:
             raise ValueError(f"uniform must lie in [0, 1), got {uniform!r}")
         offered, floors = self._asked(actions, excluded, floor)
-        mind = self.state.mind if self.state.has_thought else self._mind_for(offered.menu)
+        mind = self._state.mind if self._state.has_thought else self._mind_for(offered.menu)
         return self._drawn(mind, offered, uniform, floors)
 
     def law(
@@ -175,20 +217,26 @@ class Policy:
         answer alone, from random numbers of their own.
         """
         offered, floors = self._asked(actions, excluded, floor)
-        plan = self.rule.law(self._mind_for(offered.menu), self.state.past, offered.menu)
+        plan = self._plan(self._mind_for(offered.menu), offered.menu)
         mixture = plan.mixture if floors is None else Floored(plan.mixture, floors)
         return offered.spread(mixture)
 
     def refresh(self, rng: Generator) -> None:
-        """Think about all rewards so far, ahead of the next choice, if there were actions yet."""
+        """Think about all rewards so far, ahead of the next choice, if there were actions yet.
+
+        Rewards that come meanwhile, from another thread, are kept. If they or a choice change what
+        the rule has learned, these thoughts are dropped: refresh again.
+        """
         as_generator(rng)
-        mind, past, _ = self.state
+        mind, past, _ = self._state
         if past.menu is not None:
-            self.state = State(self.rule.think(mind, past, past.menu, rng), past, True)
+            thought = self.rule.think(mind, past, past.menu, rng)
+            if self._state.mind is mind:
+                self._state = State(thought, self._state.past, True)
 
     def observe(self, decision: Decided | Sequence[Decided], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        self._learn(self.state.past, decision, reward)
+        self._learn(self._state.past, decision, reward)
 
     def learn(
         self, actions: object, index: int, reward: float, *, probability: float = 1.0
@@ -204,17 +252,19 @@ class Policy:
         probability = as_number(probability, "probability", 0.0, strict=True)
         if probability > 1.0:
             raise ValueError(f"probability must be at most 1, got {probability:g}")
-        past = self.state.past.after(offered, index, probability, self.rule.needs_sets)
+        past = self._state.past.after(offered, index, probability, self.rule.needs_sets)
         self._learn(past, past.pending[past.decisions], reward)
 
     def forget(self, decision: Decided | Sequence[Decided]) -> None:
         """Give up on the reward of a decision, or of a list of them: it will never come."""
-        self.state = self.state._replace(past=self.state.past.without(decision))
+        mind, past, has_thought = self._state
+        past, lost = past.without(decision)
+        self._state = State(self.rule.forget(mind, lost), past, has_thought)
 
     @property
     def mind(self) -> Any:
         """What the rule has learned, brought up to all rewards so far; asking leaves no trace."""
-        return self._mind_for(self.state.past.menu)
+        return self._mind_for(self._state.past.menu)
 
     def inclusion(self) -> Floats:  # (d,)
         """The probability that each feature matters, given all rewards so far."""
@@ -223,33 +273,41 @@ class Policy:
     def explain(self, decision: Decision, names: Sequence[str] | None = None) -> Explanation:
         """Why this action: its expected regret and information gain, and the features behind it.
 
-        The beliefs are those of the choice if it was the last one, else those of now. The sentence
-        calls features by their ``names`` (d,).
+        The beliefs are those of the last ``choose`` or ``refresh`` if the decision is the last one;
+        else they are those of now, and the sentence begins with that. It calls features by their
+        ``names`` (d,).
         """
-        self.state.past.check_own(decision)
-        is_last = decision.round == self.state.past.decisions
-        mind = self.state.mind if is_last and self.state.has_thought else self.mind
-        return self.rule.explain(mind, decision, names)
+        self._state.past.check_own(decision)
+        if not isinstance(decision, Decision):
+            raise ValueError(
+                "decision must be what choose returned to be explained, got a pending one, which "
+                "no longer has its action set"
+            )
+        is_last = decision.round == self._state.past.decisions
+        mind = self._state.mind if is_last and self._state.has_thought else self.mind
+        told = self.rule.explain(mind, decision, names)
+        return told if is_last else told._replace(sentence=f"{BY_NOW}{told.sentence}")
 
     def _offer(self, actions: object, excluded: Indices) -> Offered:
         """The actions on offer, checked; an action set that is known already is the same object."""
         if np.size(excluded):
             if self.rule.takes_exclusions:
                 table = as_table(actions, self.dimension)
-                return Offered.without(table, excluded, self.state.past.find)
+                return Offered.without(table, excluded, self._state.past.find)
             raise ValueError(
                 f"excluded must be empty for {self.rule.name}, which knows arms by their place in "
                 f"the list, got {excluded!r}"
             )
-        if self._shown is None or actions is not self._shown[0]:
-            menu = self.state.past.find(as_table(actions, self.dimension))
-            self._shown = (actions, menu) if is_immutable(actions) else None
-            return Offered(menu)
-        return Offered(self._shown[1])
+        shown, last = self._shown, self._state.past.menu
+        if shown is not None and actions is shown[0] and shown[1] is last:
+            return Offered(shown[1])  # what the comparison of an array with itself would find
+        menu = self._state.past.find(as_table(actions, self.dimension))
+        self._shown = (actions, menu) if is_immutable(actions) else None
+        return Offered(menu)
 
     def _mind_for(self, menu: Menu | None) -> Any:
         """The mind brought up to the evidence, aside, so that asking changes nothing."""
-        mind, past, _ = self.state
+        mind, past, _ = self._state
         return self.rule.think(mind, past, menu, np.random.default_rng(past.decisions))
 
     def _asked(
@@ -257,15 +315,26 @@ class Policy:
     ) -> tuple[Offered, Floats | None]:
         """The actions on offer and their floors (n,), checked before anything changes."""
         offered = self._offer(actions, excluded)
-        self.rule.check(self.state.past, offered.menu)
+        self.rule.check(self._state.past, offered.menu)
         return offered, offered.floors(self.floor if floor is None else as_floor(floor))
+
+    def _plan(self, mind: Any, menu: Menu) -> Plan:
+        """The answer of the rule, checked: users write rules, too."""
+        plan: Any = self.rule.law(mind, self._state.past, menu)
+        if not isinstance(plan, Plan):
+            raise ValueError(
+                f"law of {self.rule.name} must return a Plan, such as "
+                f"Plan(Spread(probabilities)), got {type(plan).__name__}"
+            )
+        check_law(self.rule.name, plan.mixture, len(menu.actions))
+        return plan
 
     def _drawn(
         self, mind: Any, offered: Offered, uniform: float, floors: Floats | None
     ) -> Decision:
         """Draw an action by the law of a mind, and remember that."""
-        past = self.state.past
-        plan = self.rule.law(mind, past, offered.menu)
+        past = self._state.past
+        plan = self._plan(mind, offered.menu)
         mixture: Mixture = plan.mixture
         left: float | None = uniform
         if floors is not None:
@@ -275,13 +344,13 @@ class Policy:
         index, probability = offered.index(place), mixture.probability(place)
         past = past.after(offered, index, probability, self.rule.needs_sets)
         decision = Decision(index, probability, past.decisions, plan.info, offered, mixture)
-        self.state = State(self.rule.chosen(mind, plan, decision, left), past, True)
+        self._state = State(self.rule.chosen(mind, plan, decision, left), past, True)
         return decision
 
     def _learn(self, past: Past, decision: Decided | Sequence[Decided], reward: object) -> None:
-        past, outcomes = past.settled(decision, reward, self.rule.discount)
-        mind = self.rule.learn(self.state.mind, past, outcomes)
-        self.state = State(mind, past, self.state.has_thought)
+        past, outcomes = past.settled(decision, reward, self.rule.discount, self.rule.intercept)
+        mind = self.rule.learn(self._state.mind, past, outcomes)
+        self._state = State(mind, past, self._state.has_thought)
 
 
 class Family:
@@ -293,7 +362,7 @@ class Family:
         parameters = [*parameters_of(rule).values(), floor]
         self.__signature__ = inspect.Signature(parameters, return_annotation=Policy)
 
-    def __call__(self, *args: Any, floor: float = 0.0, **settings: Any) -> Policy:
+    def __call__(self, *args: Any, floor: float | Floats = 0.0, **settings: Any) -> Policy:
         check_call(repr(self), self.__signature__, args, settings)
         return Policy(self.rule(*args, **settings), floor=floor)
 

@@ -59,15 +59,21 @@ PopArt = Family(PopArtRule)
 
 
 def drawn(samples: tuple[Sample, ...], dimension: int) -> Samples:
-    """Rounds of exploration with the design that each was drawn from."""
-    inverses = {}
+    """Rounds of exploration with the design that each was drawn from.
+
+    With a floor they were drawn from another distribution: then importance weights make the
+    estimate unbiased, and the largest of them raises the variances.
+    """
+    designs, inverses = {}, {}
     for menu in {sample.menu for sample in samples}:
-        weights = popart_design(menu.actions).weights
-        inverses[menu] = np.linalg.inv(menu.actions.T @ (weights[:, None] * menu.actions))
+        masses = designs[menu] = popart_design(menu.actions).weights
+        inverses[menu] = np.linalg.inv(menu.actions.T @ (masses[:, None] * menu.actions))
     actions, pulls, spreads = np.empty((3, len(samples), dimension))
-    rewards = np.empty(len(samples))
-    for t, (menu, chosen, reward) in enumerate(samples):
+    rewards, weights = np.empty((2, len(samples)))
+    for t, (menu, chosen, reward, probability) in enumerate(samples):
         actions[t], rewards[t] = menu.actions[chosen], reward
+        weights[t] = designs[menu][chosen] / probability
         pulls[t] = inverses[menu] @ actions[t]
         spreads[t] = np.diag(inverses[menu])
-    return Samples(actions, rewards, pulls, spreads)
+    largest = weights.max(initial=1.0)
+    return Samples(actions, rewards, weights[:, None] * pulls, largest * spreads)

@@ -12,7 +12,7 @@ from soids.designs import optimal_design
 from soids.evidence import Evidence
 from soids.information import Spread, greedy
 from soids.policies.explore_then_commit import Explored
-from soids.policies.policy import Decision, Family, Menu, Outcome, Past, Plan
+from soids.policies.policy import Decision, Family, Menu, Outcome, Past, Plan, Waiting
 from soids.policies.popart import PopArtRule
 
 
@@ -23,9 +23,17 @@ class Phase(NamedTuple):
     support: Ints  # features it takes to matter
     alive: Bools  # (K,)  actions that may still be best
     left: Ints  # (K,)  how often each is yet to be played
-    first: int  # its first round
-    due: int  # how many rounds it takes
-    evidence: Evidence  # of these rounds alone
+    evidence: Evidence  # of its rounds alone
+    pending: tuple[int, ...] = ()  # of its rounds, those whose rewards have not come
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all is played and every reward is there."""
+        return not self.left.any() and not self.pending
+
+    def without(self, turn: int) -> "Phase":
+        """The phase with a round that is no longer pending."""
+        return self._replace(pending=tuple(one for one in self.pending if one != turn))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +54,7 @@ class PopArtEliminationRule(PopArtRule):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.exploration is None and self.signal is None:
-            raise ValueError("exploration must be given, or else signal given")
+            raise ValueError("exploration must be given, or else signal")
 
     def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
         """Rounds after which the pilot errs by less than the noise, and coefficients by less than
@@ -73,39 +81,52 @@ class PopArtEliminationRule(PopArtRule):
         rows = menu.actions[:, support]
         if not rows.any():
             return Plan(greedy(np.zeros(len(rows))))
-        phase, turn = mind.phase, past.decisions + 1
+        phase = mind.phase
         if phase is None or not np.array_equal(phase.support, support):
-            phase = self._phase(1, support, np.ones(len(rows), dtype=bool), rows, turn)
-        while phase.evidence.rounds == phase.due:
+            phase = self._phase(1, support, np.ones(len(rows), dtype=bool), rows)
+        while phase.is_over:
             alive = phase.alive & self._is_close(phase, rows)
-            phase = self._phase(phase.number + 1, support, alive, rows, turn)
-        if not phase.left.any():  # all is played, and some rewards are yet to come
+            phase = self._phase(phase.number + 1, support, alive, rows)
+        if not phase.left.any():  # some rewards are yet to come
             return Plan(greedy(phase.alive.astype(np.float64)), notes=phase)
-        one = np.arange(len(rows)) == phase.left.argmax()
-        phase = phase._replace(left=phase.left - one)
-        return Plan(Spread(one.astype(np.float64)), notes=phase)
+        return Plan(Spread(np.eye(1, len(rows), phase.left.argmax())[0]), notes=phase)
 
     def chosen(
         self, mind: Explored, plan: Plan, decision: Decision, uniform: float | None
     ) -> Explored:
-        return mind if plan.notes is None else mind._replace(phase=plan.notes)
+        phase: Phase | None = plan.notes
+        if phase is None:
+            return mind
+        place = decision.offered.place(decision.index)
+        if phase.left.any() and place == phase.left.argmax():  # else a floor drew another action
+            left = phase.left - (np.arange(len(phase.left)) == place)
+            phase = phase._replace(left=left, pending=(*phase.pending, decision.round))
+        return mind._replace(phase=phase)
 
     def learn(self, mind: Explored, past: Past, outcomes: Sequence[Outcome]) -> Explored:
         mind, phase = super().learn(mind, past, outcomes), mind.phase
         for decision, _, reward in outcomes:
-            if phase is not None and 0 <= decision.round - phase.first < phase.due:
-                phase = phase._replace(evidence=phase.evidence.note(decision.action, reward))
+            if phase is not None and decision.round in phase.pending:
+                evidence = phase.evidence.note(decision.action, reward)
+                phase = phase.without(decision.round)._replace(evidence=evidence)
         return mind._replace(phase=phase)
 
-    def _phase(self, number: int, support: Ints, alive: Bools, rows: Floats, turn: int) -> Phase:
-        """The phase in which those alive are told apart to half the accuracy of the last one."""
+    def forget(self, mind: Explored, lost: Sequence[Waiting]) -> Explored:
+        phase: Phase | None = mind.phase
+        for decision in lost:
+            if phase is not None and decision.round in phase.pending:
+                left = phase.left + (np.arange(len(phase.left)) == decision.place)
+                phase = phase.without(decision.round)._replace(left=left)  # it is played again
+        return mind._replace(phase=phase)
+
+    def _phase(self, number: int, support: Ints, alive: Bools, rows: Floats) -> Phase:
+        """The phase in which the rewards of those alive become twice as accurate as in the last."""
         weights, variance = essential(rows[alive])
         certainty = math.log(4.0 * len(rows) * number * (number + 1) / self.delta)
         ratio = self.noise / self._accuracy(number)
         left = np.zeros(len(rows), dtype=np.int64)
         left[alive] = np.ceil(2.0 * variance * ratio**2 * certainty * weights)
-        nothing = Evidence.empty(self.dimension)
-        return Phase(number, support, alive, left, turn, int(left.sum()), nothing)
+        return Phase(number, support, alive, left, Evidence.empty(self.dimension))
 
     def _is_close(self, phase: Phase, rows: Floats) -> Bools:
         """Whose reward, as a phase found it, is near enough to that of the best alive."""

@@ -1,4 +1,10 @@
-"""What SOIDS, FGTS, sparse IDS and Thompson sampling share: a posterior and a way to act on it."""
+"""What SOIDS, FGTS, sparse IDS and Thompson sampling share: a posterior and a way to act on it.
+
+|                                | plain posterior | optimistic posterior |
+|--------------------------------|-----------------|----------------------|
+| follow one sampled parameter   | Thompson        | FGTS                 |
+| minimise the information ratio | SparseIDS       | SOIDS                |
+"""
 
 import math
 import warnings
@@ -13,10 +19,19 @@ from soids import information
 from soids.arrays import Floats, as_number
 from soids.evidence import SETS, Evidence
 from soids.policies.appraisal import GAINS, Appraiser
-from soids.policies.awaited import Awaited, awaited
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
 from soids.policies.explanation import Explanation, explain
-from soids.policies.policy import Decision, Generator, Information, Menu, Past, Plan, Rule
+from soids.policies.pending_information import Awaited, awaited
+from soids.policies.policy import (
+    Decision,
+    Generator,
+    Information,
+    Menu,
+    Past,
+    Plan,
+    Rule,
+    Waiting,
+)  # fmt: skip
 from soids.policies.settings import assign
 from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.particle_system import ParticleSystem
@@ -67,6 +82,7 @@ class PosteriorRule(Rule[Mind]):
     What is None is learned, or left out.
     """
 
+    asks_for_intercept = True
     optimistic: ClassVar[bool] = False
     minimises_ratio: ClassVar[bool] = False  # else it follows one sampled parameter
     proven: ClassVar[tuple[str, ...]] = ()  # the rates for which a theorem covers the policy
@@ -87,6 +103,7 @@ class PosteriorRule(Rule[Mind]):
     contexts: int = 1  # over which the information ratio is averaged: the last ones
     discount: float = 1.0  # below one, no guarantee holds
     action_bound: float | None = None  # holds the policy to what Theorems 2 and 3 assume
+    intercept: bool = False  # whether rewards may have a base level of any size
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -136,13 +153,15 @@ class PosteriorRule(Rule[Mind]):
         noise = self.model.noise or 1.0 if mind.belief is None else mind.belief.noise()
         seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
         tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds)
-        belief = self.model.update(mind.belief, evidence, tuning, rng)
+        is_same_model = mind.believed is None or mind.believed.centred == evidence.centred
+        before = mind.belief if is_same_model else None  # its particles fit other sums
+        belief = self.model.update(before, evidence, tuning, rng)
         return Mind(belief, evidence, rate, mind.ratios, mind.root_ratios, mind.recent)
 
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
         belief = formed(mind)
-        rewards = belief.rewards_on(menu)
-        appraiser, resolved = Appraiser.of(belief, GAINS[self.gain]), None
+        appraiser, resolved = Appraiser.of(belief, GAINS[self.gain], mind.believed), None
+        rewards = appraiser.rewards_on(menu)
         pending = awaited(mind.awaited, appraiser, past.pending, menu, rewards)
         if pending is not None:
             appraiser = appraiser._replace(directions=pending.directions)
@@ -165,11 +184,15 @@ class PosteriorRule(Rule[Mind]):
             recent = (*recent, decision.menu)[1 - self.contexts :]
         return Mind(belief, believed, rate, ratios, root_ratios, recent, plan.notes)
 
+    def forget(self, mind: Mind, lost: Sequence[Waiting]) -> Mind:
+        return mind._replace(awaited=None)  # anew, from the decisions that still wait
+
     def inclusion(self, mind: Mind) -> Floats:  # (d,)
         return formed(mind).particles().inclusion()
 
     def explain(self, mind: Mind, decision: Decision, names: Sequence[str] | None) -> Explanation:
-        return explain(decision, Appraiser.of(formed(mind), GAINS[self.gain]), names)
+        appraiser = Appraiser.of(formed(mind), GAINS[self.gain], mind.believed)
+        return explain(decision, appraiser, names)
 
     def _mixture(self, outlook: Outlook) -> information.Mixture:
         """The distribution over actions to draw from."""

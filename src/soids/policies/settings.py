@@ -26,7 +26,7 @@ NAMES: dict[Check, str] = {
     as_count: "contexts dimension exploration forced horizon restart sets sweeps",
     partial(as_count, low=0): "uniform",
     partial(as_count, low=2): "particles",
-    as_flag: "warm",
+    as_flag: "intercept warm",
     as_share: "delta",
     as_scale: "concavity forced_penalty noise penalty ridge slab variance",
     as_size: "alpha chance complexity eta norm slack",
@@ -67,7 +67,10 @@ def check_call(
     try:
         signature.bind(*args, **settings)
     except TypeError as error:
-        raise TypeError(f"{name} cannot be made: {error}") from None
+        by_name = [one.name for one in known.values() if one.kind is one.KEYWORD_ONLY]
+        is_many = "too many positional" in str(error) and by_name
+        remedy = f": give settings by their names, as in {by_name[0]}=..." if is_many else ""
+        raise TypeError(f"{name} cannot be made: {error}{remedy}") from None
 
 
 def settings_of(rule: Any) -> dict[str, Any]:

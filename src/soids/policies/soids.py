@@ -1,10 +1,4 @@
-"""SOIDS and its three relatives: a posterior, optimistic or not, and a way to act on it.
-
-|                                | plain posterior | optimistic posterior |
-|--------------------------------|-----------------|----------------------|
-| follow one sampled parameter   | Thompson        | FGTS                 |
-| minimise the information ratio | SparseIDS       | SOIDS                |
-"""
+"""SOIDS, and the paper's settings by name, which FGTS shares."""
 
 import functools
 import inspect
@@ -13,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from soids.arrays import as_count, as_flag, as_number
-from soids.policies.coverage import ETA, RICH, THEOREM2, THEOREM3
+from soids.policies.coverage import ETA, THEOREM2, THEOREM3
 from soids.policies.policy import Family, Policy
 from soids.policies.posterior_rule import PosteriorRule
 from soids.policies.settings import check_call
@@ -131,29 +125,4 @@ class SOIDSRule(PosteriorRule):
     bounded_ratios = (2, 3)
 
 
-@dataclass(frozen=True)
-class FGTSRule(PosteriorRule):
-    """Feel-Good Thompson Sampling (Zhang 2022): follow a draw from the optimistic posterior."""
-
-    optimistic = True
-    proven = RICH  # its 3-ratio has no bound
-
-
-@dataclass(frozen=True, kw_only=True)
-class SparseIDSRule(PosteriorRule):
-    """Sparse IDS (Hao, Lattimore, Deng 2021): plain posterior, least information ratio."""
-
-    minimises_ratio = True
-    bounded_ratios = (2, 3)
-    gain: str = "conditional"
-
-
-@dataclass(frozen=True)
-class ThompsonRule(PosteriorRule):
-    """Thompson sampling: follow a draw from the plain posterior."""
-
-
 SOIDS = Optimistic(SOIDSRule)
-FGTS = Optimistic(FGTSRule)
-SparseIDS = Family(SparseIDSRule)
-Thompson = Family(ThompsonRule)

@@ -16,6 +16,8 @@ class UniformRule(Rule[None]):
     0.5
     """
 
+    minds = (type(None),)
+
     dimension: int
 
     def law(self, mind: None, past: Past, menu: Menu) -> Plan:

@@ -50,7 +50,7 @@ class VBThompsonRule(PosteriorRule):
     residuals of each fit, for the next.
     """
 
-    settings = "dimension noise slab complexity uniform restart particles"
+    settings = "dimension noise slab complexity uniform restart particles intercept"
     bounded_ratios = ()
 
     posterior: str = "mean field"
@@ -97,7 +97,7 @@ class VBThompsonRule(PosteriorRule):
             explained = 2.0 * evidence.moment @ theta - theta @ evidence.gram @ theta
             spread = evidence.played.diagonal @ fit.variances()
             square += float(spread / AVERAGED - explained)
-        return max(square, CLEAREST**2 * evidence.energy) / evidence.rounds
+        return max(square, CLEAREST**2 * evidence.energy) / evidence.degrees
 
     def _mixture(self, outlook: Outlook) -> Mixture:
         if outlook.past.decisions < self.uniform:

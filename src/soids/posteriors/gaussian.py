@@ -114,7 +114,7 @@ class Gaussian(Posterior):
         ridge = evidence.gram + scale * prior_precision * np.eye(len(evidence.moment))
         explained = float(evidence.moment @ np.linalg.solve(ridge, evidence.moment))
         misfit = max(evidence.energy - explained, 0.0)
-        return (scale + 0.5 * misfit) / (shape + 0.5 * evidence.rounds)
+        return (scale + 0.5 * misfit) / (shape + 0.5 * evidence.degrees)
 
 
 def as_support(support: object, dimension: int) -> tuple[int, ...]:

@@ -54,8 +54,11 @@ class Target(NamedTuple):
             blocks = [np.empty((len(evidence.moment), 0)), *(menu.columns for menu in menus)]
             columns = np.hstack(blocks) if len(menus) != 1 else menus[0].columns
             starts = np.array([0, *accumulate(len(menu.actions) for menu in menus)])
+        rounds = evidence.rounds
+        if evidence.centred and eta * rounds > 0.0:
+            rounds -= 1.0 / eta  # the integral over the intercept is a power of the noise, too
         return cls(
-            prior, eta, rate, evidence.played, evidence.moment, evidence.energy, evidence.rounds,
+            prior, eta, rate, evidence.played, evidence.moment, evidence.energy, rounds,
             rate * evidence.total, tilts, menus, columns, starts,
         )  # fmt: skip
 

@@ -55,7 +55,7 @@ def noise_level(noise: float | None, evidence: Evidence) -> Noise:
     """Known noise, or a vague guess worth four rounds: a tenth of the rewards' mean square."""
     if noise is not None:
         return Noise(math.inf, noise**2)
-    mean_square = evidence.energy / evidence.rounds if evidence.energy > 0 else 1.0
+    mean_square = evidence.energy / evidence.degrees if evidence.energy > 0 else 1.0
     return Noise(2.0, 0.1 * mean_square)
 
 

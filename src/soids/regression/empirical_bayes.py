@@ -24,8 +24,8 @@ def empirical_bayes(evidence: Evidence, shape: float, scale: float) -> tuple[flo
         shape, scale = CERTAIN, CERTAIN * scale
     if evidence.energy == 0.0 or not evidence.gram.any():
         return scale / shape, 1.0
-    reward = math.sqrt(evidence.energy / evidence.rounds)
-    action = math.sqrt(float(np.trace(evidence.gram)) / len(evidence.moment) / evidence.rounds)
+    reward = math.sqrt(evidence.energy / evidence.degrees)
+    action = math.sqrt(float(np.trace(evidence.gram)) / len(evidence.moment) / evidence.degrees)
     spectrum, basis = np.linalg.eigh(evidence.gram / action**2)
     spectrum = np.maximum(spectrum, 0.0)
     moment = basis.T @ evidence.moment / (reward * action)
@@ -34,10 +34,10 @@ def empirical_bayes(evidence: Evidence, shape: float, scale: float) -> tuple[flo
         curvature = noise * spectrum + slab
         theta = noise * moment / curvature
         determined = float((noise * spectrum / curvature).sum())
-        residual = evidence.rounds - float(theta @ (2.0 * moment - spectrum * theta))
+        residual = evidence.degrees - float(theta @ (2.0 * moment - spectrum * theta))
         before = noise, slab
         slab = (determined + FLAT) / (float(theta @ theta) + FLAT)
-        noise = (evidence.rounds - determined + 2.0 * shape) / (
+        noise = (evidence.degrees - determined + 2.0 * shape) / (
             max(residual, 0.0) + 2.0 * scale / reward**2
         )
         if all(map(partial(math.isclose, rel_tol=TOLERANCE), before, (noise, slab))):

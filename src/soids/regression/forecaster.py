@@ -13,14 +13,14 @@ class Foresight(NamedTuple):
     """The state of a forecaster."""
 
     evidence: Evidence
-    cloud: Belief | None = None  # the posterior
+    belief: Belief | None = None
     believed: Evidence | None = None  # the evidence that it includes
 
     def mean(self) -> Floats:  # (d,)
         """The posterior mean."""
-        if self.cloud is None:
+        if self.belief is None:
             return np.zeros(len(self.evidence.moment))  # the priors are symmetric
-        return self.cloud.particles().mean()
+        return self.belief.particles().mean()
 
     def noted(self, row: Floats, answer: float) -> "Foresight":
         """The state with one more reward, which the posterior does not include yet."""
@@ -79,9 +79,9 @@ class Forecaster:
 
     def log_evidence_of(self, foresight: Foresight) -> float:
         """The estimate of `log_evidence` for a state."""
-        if foresight.cloud is None:
+        if foresight.belief is None:
             return 0.0
-        if estimate := getattr(foresight.cloud, "log_evidence", None):
+        if estimate := getattr(foresight.belief, "log_evidence", None):
             return float(estimate())
         raise ValueError(
             f"posterior must estimate its evidence, as 'subset' and 'relaxed' do, got {self.model}"
@@ -89,8 +89,8 @@ class Forecaster:
 
     def updated(self, foresight: Foresight, rng: np.random.Generator) -> Foresight:
         """The state with a posterior that includes all rewards."""
-        evidence, cloud, believed = foresight
+        evidence, belief, believed = foresight
         if believed is evidence or evidence.rounds == 0:
             return foresight
-        cloud = self.model.update(cloud, evidence, self.tuning, rng)
-        return Foresight(evidence, cloud, evidence)
+        belief = self.model.update(belief, evidence, self.tuning, rng)
+        return Foresight(evidence, belief, evidence)

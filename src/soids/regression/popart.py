@@ -20,7 +20,7 @@ class Samples(NamedTuple):
 
     actions: Floats  # (n, d)
     rewards: Floats  # (n,)
-    pulls: Floats  # (n, d)  Q^-1 a, of the design of each round
+    pulls: Floats  # (n, d)  Q^-1 a, of the design of each round, times its importance weight
     variances: Floats  # (n, d)  likewise
 
     def part(self, rounds: slice) -> "Samples":

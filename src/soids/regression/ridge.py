@@ -22,6 +22,7 @@ class Ellipsoid(NamedTuple):
     centre: Floats  # (d,)
     factor: Floats  # (d, d)
     radius: float
+    origin: Floats | None = None  # (d,)  with an intercept, the mean action: lengths are from there
 
     def holds(self, theta: Floats) -> bool:
         return bool(np.linalg.norm(self.factor.T @ (theta - self.centre)) <= self.radius)
@@ -36,7 +37,12 @@ class Ellipsoid(NamedTuple):
 
     def whitened(self, actions: Floats) -> Floats:  # (K, d)
         """The actions in coordinates in which the ellipsoid is a ball."""
-        return np.asarray(dtrsm(1.0, self.factor, actions, side=1, lower=1, trans_a=1))
+        deviations = self.deviations(actions)
+        return np.asarray(dtrsm(1.0, self.factor, deviations, side=1, lower=1, trans_a=1))
+
+    def deviations(self, actions: Floats) -> Floats:  # (K, d)
+        """The actions seen from the origin."""
+        return actions if self.origin is None else actions - self.origin
 
 
 def ridge(evidence: Evidence, penalty: float) -> tuple[Floats, Floats]:

@@ -14,7 +14,7 @@ from soids.bandits import Bandit, SparseLinearBandit
 from soids.information import half_variance, information_ratio
 from soids.policies.decision import Decision
 from soids.policies.policy import Policy, State
-from soids.policies.posterior_rule import PosteriorRule
+from soids.policies.posterior_rule import Mind, PosteriorRule, formed
 from soids.posteriors import Belief
 from soids.posteriors.particle_system import ParticleSystem
 from soids.posteriors.smc import aimed
@@ -111,7 +111,7 @@ class Watched:
         decision: Decision = policy.choose(actions, rng)
         if isinstance(policy, Policy) and isinstance(policy.rule, PosteriorRule):
             assert before is not None  # the state of a policy of ours
-            self.seen.append(self._note(policy.rule, before, policy.state.mind.belief, decision))
+            self.seen.append(self._note(policy.rule, before, policy.state.mind, decision))
         info = read_decision(decision, len(actions))[2]
         self.expected.append((info.regret, info.gain))
         return decision
@@ -121,9 +121,9 @@ class Watched:
         self.policy.observe(decision, reward)
 
     def _note(
-        self, rule: PosteriorRule, before: State, belief: Belief, decision: Decision
+        self, rule: PosteriorRule, before: State, mind: Mind, decision: Decision
     ) -> dict[str, Any]:
-        mixture, old = decision.mixture, before.mind
+        mixture, old, belief = decision.mixture, before.mind, formed(mind)
         progress = Progress(
             before.past.evidence.rounds, rule.dimension, rule.known_sparsity(old.belief),
             old.ratios, old.root_ratios, decision.menu.actions, rule.action_bound,
@@ -132,6 +132,8 @@ class Watched:
         thetas, weights, alive = particles.thetas, particles.weights, particles.weights > 0.0
         norms, noise = np.abs(thetas).sum(axis=1), belief.noise()
         inclusion, rewards = particles.inclusion(), belief.rewards_on(decision.menu)
+        if (believed := mind.believed) is not None and believed.centred:  # the level is no error
+            rewards = rewards - ((thetas - self.bandit.theta) @ believed.centre)[:, None]
         densest = most_features(rewards[alive], decision.menu.actions)
         reach = float(norms[alive].max()) * self.size / noise
         bounds = ratio_bounds(rule, max(1, densest), self.c_min, reach)

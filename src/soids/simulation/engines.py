@@ -8,6 +8,7 @@ all workers at once.
 import importlib
 import logging
 import os
+import re
 import signal
 import sys
 import threading
@@ -32,6 +33,9 @@ PATIENCE = 20  # seconds for a scheduler to answer
 AHEAD = 2  # trials handed to each worker, so that none waits for the next
 SILENCE = "ignore:resource_tracker"  # warnings of loky's process that clears up
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+ADDRESS = re.compile(r"(tcp|tls|ws|wss)://.+:\d+")  # of a scheduler
 
 
 class EngineError(RuntimeError):

@@ -98,7 +98,7 @@ def parse_figure(block: object, title: str, entries: Collection[str]) -> Figure:
     if scale not in SCALES and "scale" in table:
         raise ValueError(f"scale must be one of {', '.join(SCALES)}{meant(scale, SCALES)}")
     figure = Figure(
-        title=as_text(table.get("title", title), "title"),
+        title=as_text(table.get("title", f"{title}: {name}" if name else title), "title"),
         name=name,
         caption=" ".join(as_text(table.get("caption", ""), "caption").split()),
         policies=tuple(policies),
@@ -123,7 +123,10 @@ def check_x(
     lines = values_of(figure.x, problems, shown)
     if not any(lines):
         known = [ROUND, *drawable(problems, shown)]
-        raise ValueError(f"x must be one of {', '.join(known)}{meant(figure.x, known)}")
+        raise ValueError(
+            f"x must be one of {', '.join(known)} (settings with several values)"
+            f"{meant(figure.x, known)}"
+        )
     if figure.bounds and sweeps_policies(figure, problems):
         raise ValueError(f"bounds need an x that is a setting of the bandit, got {figure.x!r}")
     for value in itertools.chain.from_iterable(lines):

@@ -134,6 +134,10 @@ class Trial:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    def __repr__(self) -> str:
+        title = self.problem.title or self.problem.family
+        return f"Trial({self.player.label!r}, {title!r}, seed={self.seed})"
+
     @classmethod
     def of(cls, recipe: dict[str, Any]) -> "Trial":
         """The trial that has this recipe."""
@@ -168,8 +172,8 @@ def policy_called(name: str) -> Callable[..., Any]:
         found = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # a module of others may raise anything
         raise ValueError(
-            f"policy {name!r} must be a class that can be imported from here or from the "
-            f"experiment's folder: {str(error).partition(chr(10))[0]}"
+            f"policy {name!r} must be a class in the working directory, in PYTHONPATH, installed, "
+            f"or in the folder of an experiment: {str(error).partition(chr(10))[0]}"
         ) from None
     if not callable(found):
         raise ValueError(f"policy {name!r} must be a class with choose and observe")

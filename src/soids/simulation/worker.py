@@ -28,7 +28,7 @@ class Failure:
     """A trial that could not be played to its end."""
 
     reason: str  # in one line
-    details: str = field(default="", compare=False)  # the traceback
+    details: str = field(default="", compare=False, repr=False)  # the traceback
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,14 @@ def perform(trial: Trial, post: Post, row: int) -> Outcome | Failure:
         with undisturbed(), modules_in(post.folder), data_in(post.data):
             return played(trial, post.board, row)
     except (Exception, SystemExit) as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        line = f"{type(error).__name__}: {error}".partition("\n")[0]
-        where = f"{Path(place.filename).name}, line {place.lineno}"
-        return Failure(f"{line} ({where})", traceback.format_exc())
+        return Failure(in_one_line(error), traceback.format_exc())
+
+
+def in_one_line(error: BaseException) -> str:
+    """An error and the place at which it was raised."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    line = f"{type(error).__name__}: {error}".partition("\n")[0]
+    return f"{line} ({Path(place.filename).name}, line {place.lineno})"
 
 
 @contextmanager

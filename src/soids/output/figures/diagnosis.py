@@ -30,7 +30,7 @@ def draw_diagnosis(seen: Diagnosis, title: str) -> "Figure":
         from matplotlib.figure import Figure
 
         rows = 2 if seen.beliefs is None else 5
-        figure = Figure(figsize=(10.0, 2.4 * rows + 0.4), layout="constrained")
+        figure = Figure(figsize=(12.5, 2.4 * rows + 0.4), layout="constrained")
         figure.suptitle(title, weight="bold")
         grid = figure.subplots(rows, 2, sharex=True)
         if seen.beliefs is None:
@@ -40,12 +40,20 @@ def draw_diagnosis(seen: Diagnosis, title: str) -> "Figure":
         for axes in grid.flat:
             axes.set_xlim(1, max(2, len(seen.trace.chosen)))
             if axes.get_legend_handles_labels()[1]:
-                axes.legend(edgecolor="none", framealpha=0.7)
+                lay_legend(axes)
             if not axes.images:  # whose ticks are features
                 number_ticks(axes)
         for axes in grid[-1]:
             axes.set_xlabel("round")
     return figure
+
+
+def lay_legend(axes: "Axes") -> None:
+    """A legend on the right, outside the axes, where it hides no curve."""
+    axes.legend(
+        loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2, edgecolor="none",
+        handlelength=1.2, fontsize=7.5,
+    )  # fmt: skip
 
 
 def draw_with_beliefs(grid: Any, seen: Diagnosis, beliefs: Beliefs) -> None:
@@ -60,7 +68,7 @@ def draw_with_beliefs(grid: Any, seen: Diagnosis, beliefs: Beliefs) -> None:
     panel(gain, "Information gain, nats", lines, "log")
     draw_inclusion(inclusion, seen, beliefs)
     norm = np.abs(seen.bandit.theta).sum() * flat
-    lines = [("", beliefs.error, BLUE), ("l1 norm of the true parameter", norm, GREY)]
+    lines = [("", beliefs.error, BLUE), ("norm of the true one", norm, GREY)]
     panel(error, "l1 distance of the mean to the true parameter", lines, limits=(0.0, None))
     draw_particles(particles, seen, beliefs)
     draw_ratio(square, seen.trace.ratio, beliefs.square_bound, "2-ratio", "2 d")

@@ -41,7 +41,7 @@ def awaited(
         counts = dict(sorted(times.items(), key=lambda one: np.frombuffer(one[0]).tolist()))
         actions = np.frombuffer(b"".join(counts)).reshape(len(counts), -1)
         variances = appraiser.noise**2 / np.array([*counts.values()])
-        found = appraiser.belief.rewards_on(Menu(np.asfortranarray(actions)))
+        found = appraiser.rewards_on(Menu(np.asfortranarray(actions)))
         directions = resolved_directions(appraiser.weights, found, variances)
         resolved = resolved_variance(directions, rewards)
         return Awaited(directions, waiting[-1].round, menu, resolved)
@@ -52,7 +52,7 @@ def awaited(
         if pending.menu(one) is menu:
             own = rewards[:, one.place]
         else:
-            own = appraiser.belief.particles().thetas @ one.action
+            own = appraiser.rewards_of(one.action)
         direction = next_direction(directions, appraiser.weights, own, appraiser.noise**2)
         directions, last = np.concatenate((directions, direction[None])), one.round
         resolved = resolved + (direction @ rewards) ** 2
