@@ -201,8 +201,8 @@ SAMPLER_BUGS = (
     ),
     Bug(
         "a leap by the order in which features came",
-        "entered.sort()",
-        "entered",
+        "entered = support(marks)",
+        "entered = np.append(done.active[: n - 1], partner)",
     ),
     Bug(
         "slab left out of the elimination",

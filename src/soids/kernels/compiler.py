@@ -54,7 +54,8 @@ def njit(*, cache: bool, **options: Any) -> Callable[[Callable[..., Any]], Any]:
                 kept = compiled(cache=True, **options)(kernel)
             finally:
                 settings.CACHE_DIR = before
-        copy_compiled(Path(kernel.__code__.co_filename).parent / "__pycache__", folder_of(kept))
+        if not settings.CACHE_DIR:  # a folder that the user names has only what was compiled for it
+            copy_compiled(Path(kernel.__code__.co_filename).parent / "__pycache__", folder_of(kept))
         return kept
 
     return decorated
