@@ -113,6 +113,18 @@ def test_code_compiled_at_installation_is_used_where_the_package_cannot_be_writt
     assert {path.name: path.read_bytes() for path in (tmp_path / "temporary").iterdir()} == built
 
 
+def test_code_is_copied_with_its_index_or_not_at_all(tmp_path):
+    source, target = tmp_path / "source", tmp_path / "target"
+    for folder, names in ((source, ("a.nbi", "a.1.nbc", "b.nbi", "b.1.nbc")), (target, ("b.nbi",))):
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_text(folder.name)
+    (target / "a.1.nbc").write_text("of an index that is gone")
+    copy_compiled(source, target)
+    found = {path.name: path.read_text() for path in target.iterdir()}
+    assert found == {"a.nbi": "source", "a.1.nbc": "source", "b.nbi": "target"}
+
+
 def test_an_unwritable_copy_is_no_error(tmp_path):
     (tmp_path / "kernel.nbi").write_text("index")
     copy_compiled(tmp_path, tmp_path / "kernel.nbi")

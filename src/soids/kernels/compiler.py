@@ -17,6 +17,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from functools import cache as once
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -89,18 +90,19 @@ def private_folder() -> Path | None:
 
 @once
 def copy_compiled(source: Path, target: Path | None) -> None:
-    """Copy compiled code to the folder in use where that has none, data before their index."""
+    """Copy kernels to the folder in use that it does not have: their code, and then their index."""
     if target is None or target == source or not source.is_dir():
         return
-    for kept in sorted(source.glob("*.nb[ci]")):  # c is the code, i is the index
-        copy = target / kept.name
-        try:
-            if not copy.exists():
-                scrap = copy.with_name(f"{copy.name}.{os.getpid()}")
-                shutil.copyfile(kept, scrap)
-                scrap.replace(copy)
-        except OSError:  # it is compiled anew
-            return
+    for index in source.glob("*.nbi"):
+        if (target / index.name).exists():
+            continue
+        for file in (*source.glob(f"{escape(index.stem)}.*.nbc"), index):
+            scrap = target / f"{file.name}.{os.getpid()}"
+            try:
+                shutil.copyfile(file, scrap)
+                scrap.replace(target / file.name)
+            except OSError:  # they are compiled anew
+                return
 
 
 @once
@@ -148,8 +150,7 @@ class Compilations(event.Listener):
 
 def is_ours(event: Any) -> bool:
     """Whether an event is about a kernel of this package."""
-    module: str = event.data["dispatcher"].py_func.__module__
-    return module.startswith("soids.")
+    return str(event.data["dispatcher"].py_func.__module__).startswith("soids.")
 
 
 def is_watched() -> bool:
