@@ -16,7 +16,7 @@ from soids.theory import Bound
 
 BARS, PLAIN_BARS = "▁▂▃▄▅▆▇█", ".:-=+*#@"
 WIDTH = 40  # of the history of a feature
-MATTERING, OTHERS = 10, 3  # at most so many features are shown that matter, and that do not
+MATTERING, OTHERS = 10, 3  # maximum numbers of features shown that matter, and that do not
 LABELS = {  # of the rows of the first table
     "so_far": "regret so far",
     "surrogate_regret": "surrogate regret",

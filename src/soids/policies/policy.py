@@ -224,8 +224,9 @@ class Policy:
     def refresh(self, rng: Generator) -> None:
         """Think about all rewards so far, ahead of the next choice, if there were actions yet.
 
-        Rewards that come meanwhile, from another thread, are kept. If they or a choice change what
-        the rule has learned, these thoughts are dropped: refresh again.
+        Rewards that another thread observes while beliefs are formed are kept. If they or a choice
+        change what the rule has learned, the new beliefs are dropped: refresh again. Only a lock
+        around all methods of a policy makes threads safe.
         """
         as_generator(rng)
         mind, past, _ = self._state
