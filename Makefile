@@ -28,7 +28,7 @@ $(say) benchmark '$(2)'
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test lint test-slow mutants limits peers bench docs lock clean
+.PHONY: help reproduce test lint test-slow battery mutants limits peers bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -39,8 +39,8 @@ reproduce: $(VENV)/.core $(VENV)/.fresh ## reproduce figure 1 of the paper
 
 # Two threads for Numba: enough to test that results do not depend on their number. The same
 # kernels of OpenBLAS on every x86 processor, so that sums round alike and golden traces hold.
-test test-slow mutants: export NUMBA_NUM_THREADS ?= 2
-test test-slow mutants: export OPENBLAS_CORETYPE ?= Haswell
+test test-slow battery mutants: export NUMBA_NUM_THREADS ?= 2
+test test-slow battery mutants: export OPENBLAS_CORETYPE ?= Haswell
 
 test: lint $(VENV)/.dev $(VENV)/.fresh ## style, types, imports and tests
 	$(say) pytest 'all but the slow tests'
@@ -60,6 +60,10 @@ lint: $(VENV)/.dev ## style, types and imports only
 test-slow: $(VENV)/.dev $(VENV)/.fresh ## the tests that take minutes
 	$(say) pytest 'the slow tests'
 	@$(PYTEST) -m slow
+
+battery: $(VENV)/.dev $(VENV)/.fresh ## the batteries of tests/battery whole, about an hour; `make test` runs a sample
+	$(say) pytest 'the batteries'
+	@$(PYTEST) --battery tests/battery
 
 mutants: $(VENV)/.dev $(VENV)/.fresh ## break the code on purpose: do the tests notice?
 	$(say) mutants 'tests/mutants/mutants.py'
