@@ -28,6 +28,7 @@ from soids.arrays import STRIP, Bools, Floats, Table, strip
 from soids.gram import ROUNDING, Gram
 from soids.kernels.threads import by_rows
 from soids.kernels.transposed import is_transposed
+from soids.tally import Tally
 
 COMPARABLE = (np.float64, np.float32)  # types that are compared without a copy
 SETS = 128  # distinct action sets that are kept by default
@@ -106,6 +107,7 @@ class Evidence(NamedTuple):
     fading: bool = False  # whether old rounds are discounted
     level: float = 0.0
     centred: bool = False  # whether there is an intercept: gram, moment, energy are about the means
+    tally: Tally | None = None  # of rewards that are 0 or 1
 
     @classmethod
     def empty(cls, dimension: int, sets: int = SETS) -> "Evidence":
@@ -180,6 +182,7 @@ class Evidence(NamedTuple):
 
     def note(self, action: Floats, reward: float) -> "Evidence":
         """The evidence after one more reward, without its action set."""
+        played, earned = action, reward
         total, rounds, surprise = self.total + action, self.rounds + 1, reward - self.level
         level = self.level + surprise / rounds
         if self.centred:  # Welford's update: the deviations from the means so far, and their weight
@@ -194,6 +197,7 @@ class Evidence(NamedTuple):
             self.menus, self.counts, self.sets, self.lots, self.owners, self.sampled, self.fading,
             level,
             self.centred,
+            None if self.tally is None else self.tally.add(played, earned),
         )  # fmt: skip
 
     def faded(self, share: float) -> "Evidence":
@@ -202,6 +206,7 @@ class Evidence(NamedTuple):
             played=Gram.of(share * self.gram), moment=share * self.moment,
             total=share * self.total, energy=share * self.energy, rounds=share * self.rounds,
             counts=tuple(share * count for count in self.counts), fading=True,
+            tally=None if self.tally is None else self.tally.scaled(share),
         )  # fmt: skip
 
     @property

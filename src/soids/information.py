@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.special import xlog1py, xlogy
 
 from soids.arrays import Floats, Ints
 from soids.kernels.hull import best_edge, frontiers
@@ -110,6 +111,21 @@ def appraise(rewards: Floats, weights: Floats, starts: Ints | None = None) -> tu
     if starts is None:
         return regret_and_gain(rewards, weights)
     return regrets_and_gains(rewards, starts, weights)
+
+
+def nats_of_rates(rates: Floats, weights: Floats) -> Floats:  # (K,)
+    """The mutual information of parameter and reward, if an action's reward is 1 at a rate (M, K).
+
+    >>> nats_of_rates(np.array([[1.0, 0.5], [0.0, 0.5]]), np.array([0.5, 0.5])).round(4).tolist()
+    [0.6931, 0.0]
+    """
+    nats: Floats = entropy_of_rate(weights @ rates) - weights @ entropy_of_rate(rates)
+    return np.maximum(nats, 0.0)  # rounding may take it below
+
+
+def entropy_of_rate(rates: Floats) -> Floats:
+    """The entropy in nats of a reward that is 1 at this rate, else 0."""
+    return np.asarray(-xlogy(rates, rates) - xlog1py(1.0 - rates, -rates))
 
 
 def half_explained_variance(rewards: Floats, weights: Floats) -> Floats:

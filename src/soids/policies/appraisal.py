@@ -10,6 +10,7 @@ from soids import information
 from soids.arrays import Floats, Ints
 from soids.evidence import Evidence, Menu
 from soids.posteriors import Belief
+from soids.posteriors.logistic import Clicks
 
 TOGETHER = 20_000  # largest number of actions of other contexts that are evaluated at once
 
@@ -29,12 +30,21 @@ def appraise_conditionally(
     return np.concatenate(regrets), np.concatenate(gains)
 
 
+def appraise_rates(
+    rates: Floats, weights: Floats, starts: Ints | None = None
+) -> tuple[Floats, Floats]:
+    """Regret of every action, and the nats that a reward of 0 or 1 tells of its rate."""
+    regret, _ = information.appraise(rates, weights, starts)
+    return regret, information.nats_of_rates(rates, weights)
+
+
 class Gain(NamedTuple):
     """A definition of the information gain."""
 
     appraisal: Appraisal
     noisy: bool = False  # whether the gain is capped by what a noisy reward can carry
     of_variance: bool = True  # whether it is half the variance of the mean reward
+    in_nats: bool = False  # rather than in squared rewards, which are 0 or 1
 
 
 GAINS = {
@@ -42,6 +52,7 @@ GAINS = {
     "conditional": Gain(appraise_conditionally, of_variance=False),
     "shannon": Gain(information.appraise, noisy=True),
 }
+OF_RATES = Gain(appraise_rates, of_variance=False, in_nats=True)
 
 
 class Appraiser(NamedTuple):
@@ -58,6 +69,8 @@ class Appraiser(NamedTuple):
     @classmethod
     def of(cls, belief: Belief, definition: Gain, evidence: Evidence | None = None) -> Self:
         known = belief, belief.particles().weights, belief.noise(), definition
+        if isinstance(belief, Clicks):
+            return cls(*known[:3], OF_RATES)
         if evidence is None or not evidence.centred:
             return cls(*known)
         return cls(*known, evidence.level, evidence.centre)
@@ -71,8 +84,17 @@ class Appraiser(NamedTuple):
 
     def rewards_of(self, action: Floats) -> Floats:  # (M,)
         """The rewards of one action."""
+        if isinstance(self.belief, Clicks):
+            return self.belief.rewards_of(action)
         deviation = action if self.centre is None else action - self.centre
         return self.belief.particles().thetas @ deviation
+
+    def variances(self, rewards: Floats) -> Floats:  # (P,)
+        """The noise variance of a reward of each action, from their rewards (M, P)."""
+        if not self.definition.in_nats:
+            return np.full(rewards.shape[1], self.noise**2)
+        rates = self.weights @ rewards
+        return np.asarray(rates * (1.0 - rates))
 
     def appraise(
         self, rewards: Floats, starts: Ints | None = None, resolved: Floats | None = None
@@ -81,6 +103,8 @@ class Appraiser(NamedTuple):
         ``starts`` separates them; ``resolved`` is computed unless it is given.
         """
         regret, gain = self.definition.appraisal(rewards, self.weights, starts)
+        if self.definition.in_nats:
+            gain *= self.noise**2
         if self.directions is not None:
             if resolved is None:
                 resolved = information.resolved_variance(self.directions, rewards)

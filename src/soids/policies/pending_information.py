@@ -40,8 +40,8 @@ def awaited(
         times = Counter(one.action.tobytes() for one in waiting)
         counts = dict(sorted(times.items(), key=lambda one: np.frombuffer(one[0]).tolist()))
         actions = np.frombuffer(b"".join(counts)).reshape(len(counts), -1)
-        variances = appraiser.noise**2 / np.array([*counts.values()])
         found = appraiser.rewards_on(Menu(np.asfortranarray(actions)))
+        variances = appraiser.variances(found) / np.array([*counts.values()])
         directions = resolved_directions(appraiser.weights, found, variances)
         resolved = resolved_variance(directions, rewards)
         return Awaited(directions, waiting[-1].round, menu, resolved)
@@ -53,7 +53,8 @@ def awaited(
             own = rewards[:, one.place]
         else:
             own = appraiser.rewards_of(one.action)
-        direction = next_direction(directions, appraiser.weights, own, appraiser.noise**2)
+        variance = float(appraiser.variances(own[:, None])[0])
+        direction = next_direction(directions, appraiser.weights, own, variance)
         directions, last = np.concatenate((directions, direction[None])), one.round
         resolved = resolved + (direction @ rewards) ** 2
     return Awaited(directions, last, menu, resolved)

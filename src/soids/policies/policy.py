@@ -27,6 +27,7 @@ from soids.policies.explanation import Explanation
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
 from soids.policies.settings import check_call, check_settings, parameters_of, settings_of
+from soids.tally import Tally
 
 __all__ = [
     "Decision", "Family", "Generator", "Information", "Menu", "Outcome", "Past", "Plan", "Policy",
@@ -58,6 +59,7 @@ class Rule(Generic[Mind]):
     discount = 1.0  # weight of a round after one more
     intercept = False  # whether rewards may have a base level of any size
     asks_for_intercept: ClassVar[bool] = False  # whether it enters the model only when it shows
+    rewards = "real"  # or "binary": all are 0 or 1
     learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
     needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set
     minds: ClassVar[tuple[type, ...]] = ()  # kinds of mind, if not only that of ``start``
@@ -136,6 +138,9 @@ class Policy:
         past = Past.empty(rule.dimension, rule.sets)
         if rule.intercept and not rule.asks_for_intercept:
             past = past._replace(evidence=past.evidence.about_means())
+        if rule.rewards == "binary":
+            tally = Tally.empty(rule.dimension)
+            past = past._replace(evidence=past.evidence._replace(tally=tally))
         self._state = State(rule.start(), past)
         kind = type(self._state.mind)  # None says nothing of what a rule will form
         self._minds = rule.minds or (object if kind is type(None) else kind,)

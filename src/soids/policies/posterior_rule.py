@@ -34,6 +34,7 @@ from soids.policies.policy import (
 )  # fmt: skip
 from soids.policies.settings import assign
 from soids.posteriors import Belief, Posterior, Tuning, as_posterior
+from soids.posteriors.logistic import Logistic
 from soids.posteriors.particle_system import ParticleSystem
 from soids.rates import Progress, Rate, as_rate
 from soids.spelling import check_choice
@@ -104,9 +105,13 @@ class PosteriorRule(Rule[Mind]):
     discount: float = 1.0  # below one, no guarantee holds
     action_bound: float | None = None  # holds the policy to what Theorems 2 and 3 assume
     intercept: bool = False  # whether rewards may have a base level of any size
+    rewards: str = "real"  # or "binary": all are 0 or 1, by a logistic model with a base level
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_choice(self.rewards, "rewards", ("real", "binary"))
+        if self.rewards == "binary":
+            self._check_binary()
         if self.discount > 1.0:
             raise ValueError(f"discount must be at most 1, got {self.discount!r}")
         if self.rate is None:
@@ -126,7 +131,19 @@ class PosteriorRule(Rule[Mind]):
     def model(self) -> Posterior:
         """The posterior itself."""
         known = {name: getattr(self, name) for name in ("sparsity", "radius", "noise")}
+        if self.rewards == "binary":
+            return Logistic(self.dimension, **known)
         return as_posterior(self.posterior, self.dimension, **known)
+
+    def _check_binary(self) -> None:
+        """Refuse settings of the linear model."""
+        for name in ("posterior", "action_bound", "intercept"):
+            default = type(self).__dataclass_fields__[name].default
+            if (given := getattr(self, name)) != default:
+                raise ValueError(
+                    f"{name} must be left out beside rewards='binary', got {given!r}: it is a "
+                    "setting of the linear model"
+                )
 
     def _default_rate(self) -> str:
         # A radius that is given limits optimism; without one, less is better (docs/defaults.md).

@@ -1,0 +1,55 @@
+"""Trials and successes of each action played: the evidence of rewards that are 0 or 1."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from soids.arrays import Floats
+
+
+class Tally(NamedTuple):
+    """How often each distinct action was played, and how often its reward was 1."""
+
+    actions: Floats  # (N, d)
+    trials: Floats  # (N,)  fractions if old rounds are discounted
+    successes: Floats  # (N,)
+
+    @classmethod
+    def empty(cls, dimension: int) -> Self:
+        return cls(np.empty((0, dimension)), np.empty(0), np.empty(0))
+
+    def add(self, action: Floats, reward: float) -> Self:
+        """The tally after one more reward.
+
+        >>> tally = Tally.empty(1).add(np.ones(1), 1.0).add(np.ones(1), 0.0)
+        >>> tally.trials.tolist(), tally.successes.tolist()
+        ([2.0], [1.0])
+        """
+        if reward not in (0.0, 1.0):
+            raise ValueError(
+                f"reward must be 0 or 1 for a policy with rewards='binary', got {reward!r}: leave "
+                "that setting out"
+            )
+        actions, trials, successes = self
+        known = np.flatnonzero((actions == action).all(axis=1))
+        if known.size == 0:
+            return type(self)(
+                np.vstack([actions, action]), np.append(trials, 1.0), np.append(successes, reward)
+            )
+        one = np.zeros(len(trials))
+        one[known[0]] = 1.0
+        return type(self)(actions, trials + one, successes + reward * one)
+
+    def scaled(self, share: float) -> Self:
+        """The same actions, all counts multiplied by a factor."""
+        return self._replace(trials=share * self.trials, successes=share * self.successes)
+
+    @property
+    def centre(self) -> Floats:  # (d,)
+        """The mean of the actions played; zero before the first."""
+        return self.trials @ self.actions / max(float(self.trials.sum()), 1e-300)
+
+    @property
+    def rate(self) -> float:
+        """The share of successes, with half a success and half a failure more."""
+        return (float(self.successes.sum()) + 0.5) / (float(self.trials.sum()) + 1.0)
