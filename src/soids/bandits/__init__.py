@@ -20,5 +20,6 @@ FAMILIES: dict[str, Callable[..., Bandit]] = {
 }  # fmt: skip
 
 __all__ = [
-    "FAMILIES", "Bandit", "ClickBandit", "ContextualBandit", "Offer", "SparseLinearBandit", "paper_instance",
+    "FAMILIES", "Bandit", "ClickBandit", "ContextualBandit", "Offer", "SparseLinearBandit",
+    "clicks", "paper_instance",
 ]  # fmt: skip

@@ -70,7 +70,7 @@ class Appraiser(NamedTuple):
     def of(cls, belief: Belief, definition: Gain, evidence: Evidence | None = None) -> Self:
         known = belief, belief.particles().weights, belief.noise(), definition
         if isinstance(belief, Clicks):
-            return cls(*known[:3], OF_RATES)
+            return cls(*known[:3], OF_RATES, centre=belief.centre)
         if evidence is None or not evidence.centred:
             return cls(*known)
         return cls(*known, evidence.level, evidence.centre)
@@ -78,7 +78,7 @@ class Appraiser(NamedTuple):
     def rewards_on(self, menu: Menu) -> Floats:  # (M, K)
         """The rewards of the actions under every particle; with an intercept, above the level."""
         rewards = self.belief.rewards_on(menu)
-        if self.centre is None:
+        if self.centre is None or self.definition.in_nats:
             return rewards
         return rewards - (self.belief.particles().thetas @ self.centre)[:, None]
 

@@ -21,7 +21,7 @@ class Feature(NamedTuple):
 
     column: int
     inclusion: float  # probability that it matters
-    contribution: float  # its share of the expected reward; with an intercept, above the level
+    contribution: float  # its share of the expected reward, or of the log odds; above the level
 
 
 class Explanation(NamedTuple):
@@ -67,14 +67,18 @@ def explain(
         for column, inclusion, part in features[:MOST_NAMED]
         if abs(part) >= LEAST_NAMED * abs(features[0].contribution)
     )
-    level = "" if appraiser.centre is None else f"the mean reward ({appraiser.level:.3g}) and "
+    level, source = "", "the expected reward comes"
+    if appraiser.definition.in_nats:
+        source = "its log odds, compared with those of the mean action, come"
+    elif appraiser.centre is not None:
+        level = f"the mean reward ({appraiser.level:.3g}) and "
     costs = "exploiting: no action has less expected regret"
     if cost > least:
         costs = f"exploring: {cost - least:.3g} more regret than the safest action"
     sentence = (
         f"Action {decision.index}, chosen with probability {decision.probability:.2f}, has an "
         f"expected reward of {expected:.3g} +- {deviation:.2g} and an information gain of "
-        f"{gain:.2g} nats; {costs}; the expected reward comes mostly from "
+        f"{gain:.2g} nats; {costs}; {source} mostly from "
         f"{level}{named or 'no feature'}."
     )
     if decision.info.effective < FEW:

@@ -11,6 +11,6 @@ from soids.posteriors.subset import Ample, Broad, Subset
 from soids.posteriors.target import Tuning
 
 __all__ = [
-    "POSTERIORS", "Ample", "Belief", "Broad", "Gaussian", "Langevin", "Logistic", "Posterior", "Relaxed",
-    "SpikeSlab", "Subset", "Tuning", "as_posterior", "posterior_called",
+    "POSTERIORS", "Ample", "Belief", "Broad", "Gaussian", "Langevin", "Logistic", "Posterior",
+    "Relaxed", "SpikeSlab", "Subset", "Tuning", "as_posterior", "posterior_called",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ Notation
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -163,7 +163,9 @@ class Logistic(SparsePosterior):
         """The quadratics at the mode of a dense logistic regression."""
         precision = self.dimension * spread_of(evidence) ** 2 / EXPLAINED
         mode = logistic_mode(tally, precision)
-        return Quadratics.about(tally, mode[0] + tally.actions @ mode[1:], np.zeros(len(tally.trials)))
+        return Quadratics.about(
+            tally, mode[0] + tally.actions @ mode[1:], np.zeros(len(tally.trials))
+        )
 
 
 def spread_of(evidence: Evidence) -> float:
