@@ -3,33 +3,18 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from soids.arrays import Floats, as_actions, as_count, as_generator, as_number
 from soids.bandits import draws
-from soids.bandits.bandit import as_theta
+from soids.bandits.bandit import Offer, as_theta
 from soids.spelling import check_choice
 
 SHARE = 0.3  # of the products that have a property
-
-
-class Visit(NamedTuple):
-    """A round: the actions on offer, their rates, and the random number that decides a click."""
-
-    actions: Floats  # (K, d)
-    means: Floats  # (K,)  the probability of a click
-    uniform: float
-
-    def reward(self, index: int) -> float:
-        """1 for a click, else 0."""
-        return float(self.uniform < self.means[index])
-
-    def regret(self, index: int) -> float:
-        """The difference between the best rate and that of an action."""
-        return float(self.means.max() - self.means[index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +44,7 @@ class ClickBandit:
     def dimension(self) -> int:
         return len(self.theta)
 
-    @property
+    @cached_property
     def rates(self) -> Floats:  # (N,)
         """The probability of a click on each product."""
         return np.asarray(expit(self.level + self.products @ self.theta))
@@ -70,14 +55,15 @@ class ClickBandit:
         support = np.flatnonzero(self.theta).tolist()
         return {"sparsity": len(support), "support": support, "reward_bound": 1.0}
 
-    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Visit]:
+    def rounds(self, horizon: int, rng: np.random.Generator) -> Iterator[Offer]:
         horizon, rng, rates = as_count(horizon, "horizon"), as_generator(rng), self.rates
+        products = self.products
         for _ in range(horizon):
-            if self.shown is None:
-                yield Visit(self.products, rates, rng.random())
-            else:
-                on_offer = rng.choice(len(rates), self.shown, replace=False)
-                yield Visit(self.products[on_offer], rates[on_offer], rng.random())
+            if self.shown is not None:
+                on_offer = rng.choice(len(self.products), self.shown, replace=False)
+                products, rates = self.products[on_offer], self.rates[on_offer]
+            # Rounding does no harm: rate + (1 - rate) is exactly one.
+            yield Offer(products, rates, (rng.random() < rates) - rates)
 
 
 def clicks(
