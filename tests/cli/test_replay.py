@@ -48,7 +48,9 @@ def test_the_usual_question_is_answered_in_a_table(log):
     result = ask(log)
     assert result.exit_code == 0, result.output
     assert "Mean reward on 1,990 rounds of made.jsonl" in result.stdout
-    assert "10 decisions have no reward and are left out." in result.stdout
+    title = " ".join(result.stdout.partition("policy")[0].split())
+    assert "rounds of made.jsonl (10 decisions without a reward are left out)" in title
+    assert "Difference from logged, in the same rounds" in result.stdout
     for word in ("logged", "uniform", "IPS", "SNIPS", "DM", "DR", "95% interval"):
         assert word in result.stdout
 
@@ -187,7 +189,7 @@ def test_numbers_are_written(log, tmp_path):
         (("--set", "sparsity=1"), "--set is for policies that learn"),
         (("--policy", "best-constant", "--train", "1.5"), "train must lie strictly between"),
         (("--confidence", "95"), "confidence must lie strictly between"),
-        (("--features", "items"), "features is for logs of obd and dsjson, this one is soids"),
+        (("--features", "items"), "features is for logs of obd, dsjson, table; this one is"),
         (("--mode", "rejection", "--policy", "logged"), "logged learns nothing"),
         (("--policy", "estc", "--set", "exploration=5"), "ESTC cannot learn from choices"),
         (("--format", "obd"), "must have its items beside it"),
