@@ -53,9 +53,8 @@ def test_pairing_makes_similar_policies_comparable():
     evaluation = found(NAMED["logged"], near)
     base, report = evaluation.reports
     (one,) = evaluation.differences()
-    for part, theirs, ours in zip(
-        one.estimates[:2], base.estimates, report.estimates, strict=False
-    ):
+    pairs = zip(one.estimates, base.estimates, report.estimates, strict=True)
+    for part, theirs, ours in (pair for pair in pairs if pair[0].method != "DM"):
         assert ours.low < theirs.high
         assert 0.0 < part.low < 0.05 * 0.5 < part.high  # 0.05 from an action of 0.5 to one of 1
         assert part.error < 0.2 * math.hypot(theirs.error, ours.error)
