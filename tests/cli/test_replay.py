@@ -84,7 +84,7 @@ def sales(tmp_path_factory):
         writer.writerow(["age", "item", "p", "click", "place"])
         for i in range(2000):
             age, k = int(rng.integers(20, 60)), int(rng.choice(3, p=[0.5, 0.3, 0.2]))
-            rate = (0.1, 0.5, 0.9 - 0.02 * (age - 20))[k]
+            rate = (0.1, 0.5, 1.0 - (age - 20) / 39)[k]
             click = "" if i % 100 == 0 else int(rng.random() < rate)
             writer.writerow([age, "abc"[k], (0.5, 0.3, 0.2)[k], click, "x"])
     return path
@@ -100,14 +100,15 @@ def test_any_table_is_replayed_by_the_names_of_its_columns(sales):
     title = " ".join(shown.partition("policy")[0].split())
     assert title.endswith("1,980 rounds of sales.csv (20 decisions without a reward are left out)")
     uniform = found["policies"][1]["estimates"][0]
-    assert uniform["low"] < (0.1 + 0.5 + 0.51) / 3 < uniform["high"]
+    assert uniform["low"] < (0.1 + 0.5 + 0.5) / 3 < uniform["high"]
 
 
 def test_a_policy_learns_from_the_context_in_a_table(sales):
     asked = ("--policy", "lints", "--features", "age", "--seed", 1)
     (ours,) = answer(sales, *COLUMNS, *asked)["policies"]
     (blind,) = answer(sales, *COLUMNS, "--policy", "lints", "--seed", 1)["policies"]
-    assert ours["estimates"][3]["value"] > blind["estimates"][3]["value"] + 0.05
+    assert ours["estimates"][3]["low"] > 0.54  # the best item alone is worth 0.5, the best law 0.63
+    assert blind["estimates"][3]["low"] < 0.52
     assert ask(sales, *COLUMNS, "--policy", "lints", "--features", "others").exit_code == 0
 
 
