@@ -74,8 +74,7 @@ def test_without_names_the_message_lists_the_columns_and_the_options(table):
     assert format_of(table) in ("table", "parquet")
     with pytest.raises(ValueError, match="--reward, --propensity, --chosen") as error:
         list(read_log(table))
-    if format_of(table) == "table":
-        assert "it has day, age, item, p, click, pa, pb, new" in str(error.value)
+    assert "day, age, item, p, click, pa, pb, new: say what they are" in str(error.value)
 
 
 def test_a_csv_is_of_the_open_bandit_only_if_it_has_its_columns(tmp_path):
@@ -86,6 +85,8 @@ def test_a_csv_is_of_the_open_bandit_only_if_it_has_its_columns(tmp_path):
     assert (entry.reward, entry.propensity, entry.actions) == (1.0, 0.5, None)
     path.write_text("item_id,position,click,propensity\n0,1,1,0.5\n")
     assert format_of(path) == "table"
+    path.write_text('"item_id","position","click","propensity_score"\r\n0,1,1,0.5\r\n')
+    assert format_of(path) == "obd"
 
 
 @pytest.mark.parametrize(
@@ -94,9 +95,12 @@ def test_a_csv_is_of_the_open_bandit_only_if_it_has_its_columns(tmp_path):
         ("a.csv", b"reward,propensity\n1,0.5,3\n"), ("b.csv", b""), ("c.parquet", b"PAR1 PAR1"),
         ("d.csv.gz", gzip.compress(CSV.encode())[:-9]), ("e.csv", b"reward,propensity\n\xff,1\n"),
         ("f.csv", b"reward,propensity\n"), ("g.csv.gz", b"\x1f\x8b\x08\x00garbage"),
+        ("h.csv", b"item_id,position\rclick,propensity_score\n0,1,1,0.5\n"),
     ],
 )  # fmt: skip
 def test_a_damaged_table_is_refused_by_its_name(name, content, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=name):
         list(TableLog(tmp_path / name))
+    with pytest.raises(ValueError, match=name):
+        list(read_log(tmp_path / name))

@@ -68,7 +68,8 @@ class ParquetLog:
                 metadata = file.metadata.metadata or {}
                 if KEY not in metadata:
                     raise ValueError(
-                        "no header of soids in the metadata: say what the columns are by reward=, "
+                        f"no header of soids in the metadata, columns "
+                        f"{', '.join(file.schema_arrow.names[:20])}: say what they are by reward=, "
                         "propensity= and chosen= (--reward, --propensity, --chosen)"
                     )
                 contents.header = as_header(json.loads(metadata[KEY]))
