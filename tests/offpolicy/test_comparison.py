@@ -91,9 +91,16 @@ def test_a_policy_compared_with_itself_has_no_interval():
 
 
 def test_only_estimates_that_both_have_are_compared():
-    log = Listed([entry._replace(probabilities=None) for entry in made_log(500)])
-    (one,) = evaluate(log, [NAMED["logged"], NAMED["uniform"]]).differences()
-    assert [part.method for part in one.estimates] == ["IPS", "SNIPS"]
+    """The mean reward stands for the DR of the logging policy if the log has only propensities."""
+    log = Listed([entry._replace(probabilities=None) for entry in made_log(900)])
+    evaluation = evaluate(log, [NAMED["logged"], FIRST])
+    (one,) = evaluation.differences()
+    assert [part.method for part in one.estimates] == ["IPS", "SNIPS", "DR"]
+    robust = evaluation.reports[1].estimates[3]
+    assert one.estimates[2].value == pytest.approx(robust.value - evaluation.mean_reward)
+    assert one.estimates[2].low is not None
+    (back,) = evaluation.differences("first")
+    assert back.estimates[2].value == pytest.approx(-one.estimates[2].value)
     assert evaluate(log, [NAMED["uniform"]]).differences() == ()
 
 

@@ -11,6 +11,7 @@ cancels, as it does not between two intervals. The terms are, with v the SNIPS e
 
 from typing import NamedTuple
 
+from soids.arrays import Floats
 from soids.offpolicy.estimators import Estimate, direct, mean_difference
 from soids.offpolicy.reports import Report, Rounds
 
@@ -31,19 +32,29 @@ def difference(
     report: Report, rounds: Rounds, baseline: Report, its_rounds: Rounds, confidence: float
 ) -> Difference:
     """The difference of two policies; it has no interval where one of the estimates has none."""
-    ours, theirs = rounds.terms(), its_rounds.terms()
-    known = {estimate.method: estimate for estimate in baseline.estimates}
+    ours, theirs = known_terms(rounds), known_terms(its_rounds)
     found = []
-    for one in report.estimates:
-        if one.method not in ours or one.method not in theirs:
+    for method in ours:
+        if method not in theirs:
             continue
-        terms = ours[one.method] - theirs[one.method]
-        if one.method == "DM":
+        terms = ours[method] - theirs[method]
+        if method == "DM":
             found.append(direct(terms))
             continue
-        estimate = mean_difference(one.method, terms, confidence)
-        for label, part in ((report.label, one), (baseline.label, known[one.method])):
-            if part.low is None:
-                estimate = estimate.without_interval(f"{label} has none")
+        estimate = mean_difference(method, terms, confidence)
+        for one in (report, baseline):
+            by_method = {part.method: part for part in one.estimates}
+            if by_method.get(method, by_method["IPS"]).low is None:
+                estimate = estimate.without_interval(f"{one.label} has none")
         found.append(estimate)
     return Difference(report.label, baseline.label, tuple(found))
+
+
+def known_terms(rounds: Rounds) -> dict[str, Floats]:
+    """The terms of each estimate; the rewards of the logging policy stand for a missing DR, as they
+    are unbiased themselves.
+    """
+    terms = rounds.terms()
+    if (rounds.weights == 1.0).all():
+        terms.setdefault("DR", rounds.rewards)
+    return terms
