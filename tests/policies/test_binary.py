@@ -39,6 +39,17 @@ def test_every_rule_with_a_posterior_learns_from_clicks(family):
     assert trace.regret[100:].mean() < 0.8 * even
 
 
+def test_contexts_exclusions_and_floors_work_as_with_other_rewards():
+    bandit = clicks(0, dimension=6, sparsity=2, actions=5, rate=0.2, catalogue=12)
+    policy, rng = SOIDS(6, rewards="binary", contexts=4, floor=0.1), np.random.default_rng(0)
+    for offer in bandit.rounds(40, rng):
+        decision = policy.choose(offer.actions, rng, excluded=[1])
+        policy.observe(decision, offer.reward(decision.index))
+        assert decision.probabilities[1] == 0.0
+        assert decision.probabilities.min(initial=1.0, where=np.arange(5) != 1) >= 0.1 / 4 - 1e-12
+        assert decision.probabilities.sum() == pytest.approx(1.0)
+
+
 def test_the_feature_that_decides_is_found():
     inclusion = taught().inclusion()
     assert inclusion.argmax() == 0

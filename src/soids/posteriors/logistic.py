@@ -105,6 +105,7 @@ class Logistic(SparsePosterior):
     """
 
     in_ball: ClassVar[bool] = True
+    estimates_evidence: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
