@@ -49,6 +49,24 @@ class Spread(NamedTuple):
         return float(self.masses @ values)
 
 
+class Even(NamedTuple):
+    """The uniform distribution over some actions."""
+
+    count: int
+
+    def probability(self, index: int) -> float:
+        return 1.0 / self.count
+
+    def probabilities(self, count: int) -> Floats:  # (K,)
+        return np.full(self.count, 1.0 / self.count)
+
+    def draw(self, uniform: float) -> int:
+        return min(int(uniform * self.count), self.count - 1)  # rounding may give the count
+
+    def mean(self, values: Floats) -> float:
+        return float(self.probabilities(self.count) @ values)
+
+
 class TwoPoint(NamedTuple):
     """A distribution over actions with mass on at most two of them."""
 

@@ -36,6 +36,7 @@ __all__ = [
 Mind = TypeVar("Mind")
 Floor = float | Floats | None
 Indices = Sequence[int] | Ints
+NOTHING: tuple[int, ...] = ()  # of the actions is excluded
 BY_NOW = "By what is believed now, after later choices: "  # of decisions that are not the last
 
 
@@ -139,7 +140,7 @@ class Policy:
         self._state = State(rule.start(), past)
         kind = type(self._state.mind)  # None says nothing of what a rule will form
         self._minds = rule.minds or (object if kind is type(None) else kind,)
-        self._shown: tuple[object, Menu] | None = None  # immutable actions, and their action set
+        self._shown: tuple[object, Offered] | None = None  # immutable actions, as offered
 
     def __repr__(self) -> str:
         settings = [f"{name}={value!r}" for name, value in settings_of(self.rule).items()]
@@ -182,7 +183,7 @@ class Policy:
         return list(self._state.past.pending)
 
     def choose(
-        self, actions: object, rng: Generator, *, floor: Floor = None, excluded: Indices = ()
+        self, actions: object, rng: Generator, *, floor: Floor = None, excluded: Indices = NOTHING
     ) -> Decision:
         """Choose one of the actions (K, d) on offer that are not ``excluded`` (by their indices).
 
@@ -194,7 +195,7 @@ class Policy:
         return self._drawn(mind, offered, rng.random(), floors)
 
     def decide(
-        self, actions: object, uniform: float, *, floor: Floor = None, excluded: Indices = ()
+        self, actions: object, uniform: float, *, floor: Floor = None, excluded: Indices = NOTHING
     ) -> Decision:
         """Choose as ``choose`` does, by the last beliefs, with a given number in [0, 1).
 
@@ -209,7 +210,7 @@ class Policy:
         return self._drawn(mind, offered, uniform, floors)
 
     def law(
-        self, actions: object, *, floor: Floor = None, excluded: Indices = ()
+        self, actions: object, *, floor: Floor = None, excluded: Indices = NOTHING
     ) -> Floats:  # (K,)
         """The exact distribution of the next choice; it leaves no trace.
 
@@ -291,7 +292,7 @@ class Policy:
 
     def _offer(self, actions: object, excluded: Indices) -> Offered:
         """The actions on offer, checked; an action set that is known already is the same object."""
-        if np.size(excluded):
+        if excluded is not NOTHING and np.size(excluded):
             if self.rule.takes_exclusions:
                 table = as_table(actions, self.dimension)
                 return Offered.without(table, excluded, self._state.past.find)
@@ -299,12 +300,12 @@ class Policy:
                 f"excluded must be empty for {self.rule.name}, which knows arms by their place in "
                 f"the list, got {excluded!r}"
             )
-        shown, last = self._shown, self._state.past.menu
-        if shown is not None and actions is shown[0] and shown[1] is last:
-            return Offered(shown[1])  # what the comparison of an array with itself would find
-        menu = self._state.past.find(as_table(actions, self.dimension))
-        self._shown = (actions, menu) if is_immutable(actions) else None
-        return Offered(menu)
+        shown, past = self._shown, self._state.past
+        if shown is not None and actions is shown[0] and shown[1].menu is past.menu:
+            return shown[1]  # what the comparison of an array with itself would find
+        offered = Offered(past.find(as_table(actions, self.dimension)))
+        self._shown = (actions, offered) if is_immutable(actions) else None
+        return offered
 
     def _mind_for(self, menu: Menu | None) -> Any:
         """The mind brought up to the evidence, aside, so that asking changes nothing."""
