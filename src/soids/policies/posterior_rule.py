@@ -158,6 +158,12 @@ class PosteriorRule(Rule[Mind]):
         belief = self.model.update(before, evidence, tuning, rng)
         return Mind(belief, evidence, rate, mind.ratios, mind.root_ratios, mind.recent)
 
+    def merged(self, thought: Mind, before: Mind, now: Mind) -> Mind | None:
+        if now.belief is not before.belief:
+            return None
+        belief, believed, rate, *_ = thought
+        return Mind(belief, believed, rate, now.ratios, now.root_ratios, now.recent)
+
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
         belief = formed(mind)
         appraiser, resolved = Appraiser.of(belief, GAINS[self.gain], mind.believed), None
