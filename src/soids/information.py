@@ -52,19 +52,19 @@ class Spread(NamedTuple):
 class Even(NamedTuple):
     """The uniform distribution over some actions."""
 
-    count: int
+    size: int
 
     def probability(self, index: int) -> float:
-        return 1.0 / self.count
+        return 1.0 / self.size
 
     def probabilities(self, count: int) -> Floats:  # (K,)
-        return np.full(self.count, 1.0 / self.count)
+        return np.full(self.size, 1.0 / self.size)
 
     def draw(self, uniform: float) -> int:
-        return min(int(uniform * self.count), self.count - 1)  # rounding may give the count
+        return min(int(uniform * self.size), self.size - 1)  # rounding may give the size
 
     def mean(self, values: Floats) -> float:
-        return float(self.probabilities(self.count) @ values)
+        return float(self.probabilities(self.size) @ values)
 
 
 class TwoPoint(NamedTuple):

@@ -143,7 +143,7 @@ def check_law(name: str, law: Any, count: int) -> None:
                 f"got actions {first} and {second}, share {share}"
             )
         return
-    if isinstance(law, Even) and law.count == count:
+    if isinstance(law, Even) and law.size == count:
         return
     if isinstance(law, Floored):
         check_law(name, law.law, count)

@@ -13,6 +13,7 @@ from soids.policies.pending import Pending, Waiting
 from soids.regression.level import level_is_due, level_shows
 
 Decided = Decision | Waiting
+KINDS = (Decision, Waiting)  # faster to look up than their union
 
 
 class Outcome(NamedTuple):
@@ -55,13 +56,11 @@ class Past(NamedTuple):
         self, decision: Decided | Sequence[Decided], reward: Any, discount: float, intercept: bool
     ) -> tuple["Past", list[Outcome]]:
         """The past with the reward of a decision, or of a list of them, in the evidence."""
-        decisions, rewards = listed(decision), [reward]
-        if decisions is decision:
-            if not isinstance(reward, list | tuple | np.ndarray) or np.ndim(reward) == 0:
-                raise ValueError(
-                    f"reward must be a list beside a list of decisions, got {reward!r}"
-                )
-            rewards = reward
+        decisions, rewards = listed(decision), reward
+        if decisions is not decision:
+            rewards = [reward]
+        elif not isinstance(reward, list | tuple | np.ndarray) or np.ndim(reward) == 0:
+            raise ValueError(f"reward must be a list beside a list of decisions, got {reward!r}")
         if len(decisions) != len(rewards):
             raise ValueError(
                 f"reward must hold one number a decision ({len(decisions)}), got {len(rewards)}"
@@ -85,7 +84,7 @@ class Past(NamedTuple):
 
     def check_own(self, decision: object) -> None:
         """Refuse what no choice of this policy can have returned."""
-        if not isinstance(decision, Decision | Waiting):
+        if not isinstance(decision, KINDS):
             raise ValueError(f"decision must be what choose returned, got {decision!r}")
         dimension = len(self.evidence.moment)
         given = decision.dimension if isinstance(decision, Decision) else len(decision.action)
