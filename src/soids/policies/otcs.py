@@ -13,6 +13,7 @@ from soids.information import TwoPoint
 from soids.policies.linucb import Bounds
 from soids.policies.policy import Family, Generator, Information, Menu, Outcome, Past, Plan, Rule
 from soids.posteriors import Posterior, Subset
+from soids.records import check_dimension
 from soids.regression import conversion
 from soids.regression.forecaster import Forecaster, Foresight
 from soids.regression.ridge import Ellipsoid
@@ -33,6 +34,9 @@ class Converted(NamedTuple):
 
     foresight: Foresight
     predictions: Evidence  # each round's prediction in place of its reward
+
+    def validate(self) -> None:
+        """Its parts say what must hold for them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +117,11 @@ class OTCSRule(Rule[Converted]):
             text = f"the horizon of {self.horizon} rounds is over: from here on the set of aps2012 "
             text += "is not guaranteed to hold the parameter"
             warnings.warn(text, RuntimeWarning, stacklevel=3)
+
+    def check_mind(self, mind: Converted, past: Past) -> None:
+        seen = mind.foresight.evidence, mind.predictions
+        check_dimension(self.dimension, mind=(len(one.moment) for one in seen))
+        self.forecaster.check_foresight(mind.foresight)
 
     def think(self, mind: Converted, past: Past, menu: Menu | None, rng: Generator) -> Converted:
         return mind._replace(foresight=self.forecaster.updated(mind.foresight, rng))

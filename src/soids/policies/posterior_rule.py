@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from soids import information
-from soids.arrays import Floats, as_number
+from soids.arrays import LARGEST, Floats, as_number
 from soids.evidence import SETS, Evidence
 from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
@@ -36,6 +36,7 @@ from soids.policies.settings import assign
 from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.particle_system import ParticleSystem
 from soids.rates import Progress, Rate, as_rate
+from soids.records import check_arrays, check_dimension, check_numbers
 from soids.spelling import check_choice
 
 
@@ -49,6 +50,12 @@ class Mind(NamedTuple):
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
     recent: tuple[Menu, ...] = ()  # the last contexts, over which the ratio is averaged
     awaited: Awaited | None = None  # what the belief expects of pending rewards
+
+    def validate(self) -> None:
+        if (self.belief is None) != (self.believed is None):
+            raise ValueError("a belief must have its evidence")
+        check_numbers(self, "ratios root_ratios", 0.0)
+        check_numbers(self, "rate", 0.0, LARGEST)
 
 
 def warn_of_uneven(actions: Floats) -> None:
@@ -144,6 +151,23 @@ class PosteriorRule(Rule[Mind]):
             warn_of_large(self, menu)
         if self.model.radius is None and menu is not past.menu:
             warn_of_uneven(menu.actions)
+
+    def check_mind(self, mind: Mind, past: Past) -> None:
+        menus = [*mind.recent, *([] if mind.awaited is None else [mind.awaited.menu])]
+        widths = [menu.actions.shape[1] for menu in menus]
+        if mind.belief is None or mind.believed is None:
+            widths += [] if mind.awaited is None else [0]  # nothing is awaited without beliefs
+        else:
+            widths.append(len(mind.believed.moment))
+            self.check_belief(mind.belief, mind.believed, Tuning(self.eta, 0.0, 2, self.sweeps))
+            if mind.awaited is not None:
+                size = len(mind.belief.particles().weights)
+                check_arrays(mind.awaited, {"M": size}, directions="P M")
+        check_dimension(self.dimension, mind=widths)
+
+    def check_belief(self, belief: Any, believed: Evidence, tuning: Tuning) -> None:
+        """Refuse a belief from a file that the model cannot have formed of this evidence."""
+        self.model.check_belief(belief, believed, tuning)
 
     def think(self, mind: Mind, past: Past, menu: Menu | None, rng: Generator) -> Mind:
         evidence = past.evidence

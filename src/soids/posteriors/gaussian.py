@@ -16,6 +16,7 @@ from soids.particles import Particles
 from soids.posteriors.posterior import Posterior
 from soids.posteriors.target import Tuning
 from soids.posteriors.unknowns import noise_level, unit
+from soids.records import LEAST, check_arrays, check_dimension, check_numbers, check_weights
 from soids.regression.empirical_bayes import empirical_bayes
 
 
@@ -25,6 +26,11 @@ class Draws(NamedTuple):
     thetas: Floats  # (M, d)
     weights: Floats  # (M,)
     variance: float  # of the noise
+
+    def validate(self) -> None:
+        check_arrays(self, thetas="M d", weights="M")
+        check_weights(self.weights)
+        check_numbers(self, "variance", LEAST)
 
     def noise(self) -> float:
         return float(np.sqrt(self.variance))
@@ -60,6 +66,11 @@ class Gaussian(Posterior):
             )
         if self.support is not None:
             object.__setattr__(self, "support", as_support(self.support, self.dimension))
+
+    def check_belief(self, belief: Any, evidence: Evidence, tuning: Tuning) -> None:
+        if not isinstance(belief, Draws):
+            raise ValueError(f"belief must be draws, got {type(belief).__name__}")
+        check_dimension(self.dimension, belief=[belief.thetas.shape[1]])
 
     def update(self, draws: Any, evidence: Evidence, tuning: Tuning, rng: Generator) -> Draws:
         """Draws from the optimistic posterior."""
