@@ -25,7 +25,9 @@ def read_arrays(content: bytes, most: int) -> dict[str, NDArray[Any]]:
         if total > most:
             raise ValueError(f"it unpacks to {total:,} bytes, more than the {most:,} allowed")
         arrays = {
-            one.filename.removesuffix(".npy"): read_array(one.filename, archive.read(one), len(content))
+            one.filename.removesuffix(".npy"): read_array(
+                one.filename, archive.read(one), len(content)
+            )
             for one in members
         }
     if len(arrays) < len(members):

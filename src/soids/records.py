@@ -47,7 +47,7 @@ def is_of(value: Any, hint: Any) -> bool:
     if origin in (Union, UnionType):
         return any(is_of(value, one) for one in args)
     if origin is tuple:
-        if not isinstance(value, tuple) or args[-1] is not ... and len(args) != len(value):
+        if not isinstance(value, tuple) or (args[-1] is not ... and len(args) != len(value)):
             return False
         kinds = args[:1] * len(value) if args[-1] is ... else args
         return all(map(is_of, value, kinds))

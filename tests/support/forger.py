@@ -142,9 +142,9 @@ def forge_array(rng, document, arrays):
         if flat.size:
             count = 1 if kind < 12 else flat.size
             with np.errstate(all="ignore"):
-                flat[rng.integers(flat.size, size=count)] = np.asarray(
-                    some(rng, NUMBERS)
-                ).astype(made.dtype)
+                flat[rng.integers(flat.size, size=count)] = np.asarray(some(rng, NUMBERS)).astype(
+                    made.dtype
+                )
     arrays[name] = made
 
 
@@ -225,7 +225,9 @@ def false_header(rng, text, arrays):
     room = body.index(b"\n", place) - (end + 4)
     longer = max(0, len(shape) - (end - place))
     forged = shape + b", }" + b" " * max(0, room - longer + end - place - len(shape) + longer)
-    return body[:place] + forged[: body.index(b"\n", place) - place] + body[body.index(b"\n", place):]
+    return (
+        body[:place] + forged[: body.index(b"\n", place) - place] + body[body.index(b"\n", place) :]
+    )
 
 
 def deep_json(rng, text, arrays):
@@ -285,15 +287,17 @@ def verdict_on(content, path, wide):
     """What becomes of a forged checkpoint: a refusal, or a policy that plays as it should."""
     path.write_bytes(content)
     tracemalloc.start()
+    policy = None
     try:
         policy = load(path)
     except ValueError as error:
-        return check_peak(content, f"refused: {error}"[:160] if str(path) in str(error) else "no path")
-    finally:
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        if peak > 5 * len(content) + ROOM:
-            return f"MEMORY {peak:,} for {len(content):,} bytes"
+        verdict = f"refused: {error}"[:160] if str(path) in str(error) else "NAMELESS"
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    if peak > 5 * len(content) + ROOM:
+        return f"MEMORY {peak:,} for {len(content):,} bytes"
+    if policy is None:
+        return verdict
     rng = np.random.default_rng(5)
     actions = np.random.default_rng(0).uniform(-1, 1, (8, 600)) if wide else ACTIONS
     if policy.dimension != actions.shape[1]:
@@ -314,23 +318,11 @@ def verdict_on(content, path, wide):
     return "plays"
 
 
-def check_peak(content, verdict):
-    return verdict
-
-
 def originals():
-    """The honest files, made once for a machine's temporary folder by whoever needs them first."""
+    """The honest files by name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = {}
-        for name, content in honest_or_none():
-            made[name] = content
-        return made
-
-
-def honest_or_none():
-    """The honest files of those policies that take the settings."""
-    return honest()
+        return dict(honest())
 
 
 def main(first, last):
@@ -346,7 +338,10 @@ def main(first, last):
                 verdict = verdict_on(content, Path(folder) / "policy", name == "soids-wide")
             except Exception as error:
                 import traceback
-                verdict = f"ESCAPED {type(error).__name__}: {error}"[:200] + traceback.format_exc()[-700:]
+
+                verdict = (
+                    f"ESCAPED {type(error).__name__}: {error}"[:200] + traceback.format_exc()[-700:]
+                )
             signal.alarm(0)
             print(json.dumps({"case": number, "verdict": verdict}), flush=True)
 

@@ -1,18 +1,17 @@
 """The folder of a run: what was asked for, what gives way to it, and what failed."""
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from soids.experiments.shipped import MANIFEST, last_run
+from soids.experiments.shipped import last_run
 from soids.files import write_whole
 from soids.simulation.experiment import Experiment
 from soids.simulation.trial import Trial
+from soids.simulation.user_policies import MANIFEST
 from soids.simulation.worker import Failure
 
 FAILURES = "failures.txt"
-STALE = 600.0  # seconds after which nobody can still be writing a file
 
 
 def prepare(folder: Path, experiment: Experiment) -> None:
@@ -42,13 +41,6 @@ def gives_way(folder: Path, experiment: Experiment) -> Iterator[str]:
             "Figure, report and numbers of the whole experiment give way to those of --quick; its "
             "trials are kept, and the command without --quick brings them back."
         )
-
-
-def remove_scraps(folder: Path) -> None:
-    """Remove what a run that was killed in the midst of writing has left."""
-    for scrap in folder.rglob(".*.npz.*"):
-        if time.time() - scrap.stat().st_mtime > STALE:
-            scrap.unlink(missing_ok=True)
 
 
 def write_failures(failures: dict[Trial, Failure], folder: Path) -> None:

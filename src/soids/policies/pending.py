@@ -61,7 +61,8 @@ class Waitlist(NamedTuple):
         )  # fmt: skip
         check_numbers(self, "probabilities", LEAST, 1.0 + NEAR_ONE)
         turns, indices, places, firsts = self.rounds.reshape(-1, 4).T
-        if (np.diff(turns, prepend=0) < 1).any() or ((places < 0) | (places > indices)).any():
+        late = (turns[1:] <= turns[:-1]).any() or (turns < 1).any()
+        if late or ((places < 0) | (places > indices)).any():
             raise ValueError("pending decisions must be in order, each at a place of its own")
         if len(self.first) != len(self.shared) or len(set(self.first)) < len(self.first):
             raise ValueError("each action set must have a first round of its own")

@@ -16,7 +16,7 @@ from soids.particles import Particles
 from soids.posteriors.posterior import Posterior
 from soids.posteriors.target import Tuning
 from soids.posteriors.unknowns import noise_level, unit
-from soids.records import LEAST, check_arrays, check_dimension, check_numbers, check_weights
+from soids.records import LEAST, check_arrays, check_numbers, check_weights
 from soids.regression.empirical_bayes import empirical_bayes
 
 
@@ -70,7 +70,7 @@ class Gaussian(Posterior):
     def check_belief(self, belief: Any, evidence: Evidence, tuning: Tuning) -> None:
         if not isinstance(belief, Draws):
             raise ValueError(f"belief must be draws, got {type(belief).__name__}")
-        check_dimension(self.dimension, belief=[belief.thetas.shape[1]])
+        super().check_belief(belief, evidence, tuning)
 
     def update(self, draws: Any, evidence: Evidence, tuning: Tuning, rng: Generator) -> Draws:
         """Draws from the optimistic posterior."""

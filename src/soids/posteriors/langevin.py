@@ -16,7 +16,7 @@ from soids.posteriors.posterior import Posterior
 from soids.posteriors.relaxed import Relaxed
 from soids.posteriors.target import Target, Tuning
 from soids.posteriors.unknowns import draw_variances
-from soids.records import LEAST, check_arrays, check_dimension, check_numbers
+from soids.records import LEAST, check_arrays, check_numbers
 
 BURN_IN = 40  # additional sweeps of chains that start with evidence
 JUMP = 2.0  # factor of change in the prior's scale after which chains restart
@@ -101,7 +101,7 @@ class Langevin(Posterior):
     def check_belief(self, belief: Any, evidence: Evidence, tuning: Tuning) -> None:
         if not isinstance(belief, Chains):
             raise ValueError(f"belief must be chains, got {type(belief).__name__}")
-        check_dimension(self.dimension, belief=[belief.thetas.shape[1]])
+        super().check_belief(belief, evidence, tuning)
 
     def update(
         self, chains: Chains | None, evidence: Evidence, tuning: Tuning, rng: Generator

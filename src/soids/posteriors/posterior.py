@@ -13,7 +13,7 @@ from soids.posteriors.particle_system import ParticleSystem
 from soids.posteriors.prior import Prior
 from soids.posteriors.smc import advance, start
 from soids.posteriors.target import Target, Tuning
-from soids.records import are_alike, check_numbers
+from soids.records import are_alike, check_dimension, check_numbers
 
 POSITIVE = dict.fromkeys(("noise", "slab_variance", "spike_scale"), SMALLEST)  # least values
 POSITIVE["spread"] = 0.05  # below it, moves hardly change the sign of a value
@@ -58,11 +58,12 @@ class Posterior(ABC):
                 object.__setattr__(self, name, number)
 
     def validate(self) -> None:
-        """Settings are checked when a posterior is made."""
+        """Refuse wrong settings, as when a posterior is made."""
+        self.__post_init__()
 
     def check_belief(self, belief: Any, evidence: Evidence, tuning: Tuning) -> None:
-        """Refuse a belief from a file that ``update`` cannot have returned for this evidence; the
-        rate is that of the belief."""
+        """Refuse a belief from a file that ``update`` cannot have returned for this evidence."""
+        check_dimension(self.dimension, belief=[belief.particles().thetas.shape[1]])
 
     @abstractmethod
     def update(self, belief: Any, evidence: Evidence, tuning: Tuning, rng: Generator) -> Belief:
