@@ -1,15 +1,17 @@
 """Forges files: the checksum is right, the content is not. Run as a script it also opens them.
 
-    python tests/support/forger.py checkpoints FIRST LAST     one line of JSON for each case
+    python tests/support/forger.py FIRST LAST     two lines of JSON for each case
 
-A case is a number, from which its file follows; so a case that ends the process is known.
+A case is a number, from which its file follows: a case that ends the process is known.
 """
 
 import hashlib
 import io
 import json
+import resource
 import signal
 import sys
+import traceback
 import tracemalloc
 import warnings
 import zipfile
@@ -25,9 +27,11 @@ from members import COVERED, SPANNING, members, name_of
 from soids import POLICIES, load, save
 from soids.policies.checkpoint import MAGIC
 
-SECONDS = 60  # after which a case counts as a hang
+SECONDS = 120  # after which a case counts as a hang
 ROOM = 4_000_000  # bytes that reading may take beside five times the size of a file
+SPACE = 2**30  # bytes that a case may take beside what the process has
 ACTIONS = np.random.default_rng(0).uniform(-1, 1, (8, 4))
+WIDE = np.random.default_rng(0).uniform(-1, 1, (8, 600))  # so many features that rows are summed
 SCALARS = (
     None, True, -1, 0, 1, 2**31, 2**62, -(2**63), 2**70, 10**400, 0.5, -1.0, 1e-300, 1e300,
     float("nan"), float("inf"), float("-inf"), "x", "soids.files:write_whole", [], {}, [1, 2],
@@ -41,26 +45,23 @@ NUMBERS = (
 )  # fmt: skip
 
 
-def honest():
-    """Saved policies in the middle of a run, by their names: decisions wait, beliefs are old."""
+def originals():
+    """Policies as they are saved in the middle of a run, by name; some decisions wait."""
+    found = {}
     for member in members():
-        make, name = member.values[0], name_of(member.values[0])
+        make = member.values[0]
         for rounds in (0, 6, 30):
-            for extra in ({}, {"intercept": True}, {"discount": 0.9}, {"contexts": 2}):
-                if rounds != 6 and extra:
-                    continue
-                yield f"{member.id}-{rounds}-{extra}", in_play(make, name, rounds, extra)
-    yield "soids-wide", in_play(members()[0].values[0], "soids", 6, {}, 600)
+            found[f"{member.id} {rounds}"] = in_play(make, rounds, ACTIONS)
+        for name, value in (("intercept", True), ("discount", 0.9), ("contexts", 2)):
+            found[f"{member.id} {name}"] = in_play(make, 6, ACTIONS, **{name: value})
+    return found | {"wide": in_play(members()[0].values[0], 6, WIDE)}
 
 
-def in_play(make, name, rounds, extra, dimension=4):
-    """The bytes of a policy after some rounds, the last of which have no rewards yet."""
+def in_play(make, rounds, actions, **extra):
+    """The file of a policy after some rounds, the last two of which have no rewards yet."""
     given = {"sparsity": 1, "radius": 2.0, "noise": 0.5, "exploration": 26, "particles": 12}
-    policy, rng = make(dimension, **given | extra), np.random.default_rng(1)
-    actions = ACTIONS
-    if dimension != 4:
-        actions = np.random.default_rng(0).uniform(-1, 1, (8, dimension))
-    fixed = name in (*COVERED, *SPANNING)
+    policy, rng = make(actions.shape[1], **given | extra), np.random.default_rng(1)
+    fixed = name_of(make) in (*COVERED, *SPANNING)
     for t in range(rounds):
         decision = policy.choose(actions if fixed or t % 3 else actions[:6], rng)
         if t < rounds - 2:
@@ -135,7 +136,7 @@ def forge_array(rng, document, arrays):
     elif kind == 8:
         made = rng.permutation(array.ravel()).reshape(array.shape)
     elif kind == 9:
-        made = array * some(rng, (-1, 0, 3, 1000))
+        made = array * some(rng, (-1, 0, 0.999, 1.01, 3, 1000))
     else:
         made = array.copy()
         flat = made.reshape(-1)
@@ -221,13 +222,9 @@ def false_header(rng, text, arrays):
     body, shape = packed(text, arrays), b"(%d,)" % some(rng, (10**9, 10**15, 2**63, 10**30))
     places = [i for i in range(len(body)) if body.startswith(b"'shape': (", i)]
     place = some(rng, places) + len("'shape': ")
-    end = body.index(b"), }", place) + 1
-    room = body.index(b"\n", place) - (end + 4)
-    longer = max(0, len(shape) - (end - place))
-    forged = shape + b", }" + b" " * max(0, room - longer + end - place - len(shape) + longer)
-    return (
-        body[:place] + forged[: body.index(b"\n", place) - place] + body[body.index(b"\n", place) :]
-    )
+    newline = body.index(b"\n", place)
+    header = (shape + b", }").ljust(newline - place)[: newline - place]
+    return body[:place] + header + body[newline:]
 
 
 def deep_json(rng, text, arrays):
@@ -262,88 +259,94 @@ ENVELOPES = (bomb, false_header, deep_json, flipped, flipped, cut, twice)
 
 
 def forged(number, originals):
-    """The forged checkpoint of a number, its original, and how it was made."""
+    """The forged checkpoint of a number, the name of its original, and how it was made."""
     rng = np.random.default_rng([30, number])
     name = some(rng, sorted(originals))
     document, arrays = opened(originals[name])
+    made = changed(rng, document, arrays)
     if rng.random() < 0.12:
         how = some(rng, ENVELOPES)
-        body = how(rng, json.dumps(document).encode(), arrays)
-        return sealed(body), name, how.__name__
+        return sealed(how(rng, json.dumps(document).encode(), arrays)), name, how.__name__
+    return sealed(packed(json.dumps(document).encode(), arrays)), name, made
+
+
+def changed(rng, document, arrays):
+    """Change a description and arrays in place, once or several times; returns how."""
     made = []
-    for _ in range(int(rng.choice([1, 1, 1, 2, 4]))):
-        how = some(rng, FORGERIES)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(int(rng.choice([1, 1, 1, 2, 4]))):
+            how = some(rng, FORGERIES)
             try:
                 how(rng, document, arrays)
-            except (LookupError, TypeError, ValueError):  # nothing left there to change
+            except (LookupError, TypeError, ValueError):  # there is nothing left to change
                 continue
-        made.append(how.__name__)
-    return sealed(packed(json.dumps(document).encode(), arrays)), name, "+".join(made)
+            made.append(how.__name__)
+    return " ".join(made)
 
 
-def verdict_on(content, path, wide):
+def verdict_on(content, path, actions):
     """What becomes of a forged checkpoint: a refusal, or a policy that plays as it should."""
     path.write_bytes(content)
+    policy, verdict = None, "refused"
     tracemalloc.start()
-    policy = None
     try:
         policy = load(path)
     except ValueError as error:
-        verdict = f"refused: {error}"[:160] if str(path) in str(error) else "NAMELESS"
+        if str(path) not in str(error):
+            verdict = f"NAMELESS {error}"
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     if peak > 5 * len(content) + ROOM:
-        return f"MEMORY {peak:,} for {len(content):,} bytes"
-    if policy is None:
-        return verdict
+        return f"MEMORY {peak:,} bytes for {len(content):,}"
+    return verdict if policy is None else played_on(policy, actions)
+
+
+def played_on(policy, actions):
+    """Whether a policy chooses and learns."""
     rng = np.random.default_rng(5)
-    actions = np.random.default_rng(0).uniform(-1, 1, (8, 600)) if wide else ACTIONS
-    if policy.dimension != actions.shape[1]:
-        return "DIMENSION"
-    try:
-        for one in policy.pending[:3]:
-            policy.observe(one, 0.5)
-        for _ in range(3):
-            decision = policy.choose(actions, rng)
-            masses = decision.probabilities
-            if not (np.isfinite(masses).all() and abs(masses.sum() - 1.0) < 1e-8):
-                return f"PROBABILITIES {masses}"
-            if not 0 <= decision.index < len(actions):
-                return f"INDEX {decision.index}"
-            policy.observe(decision, 1.0)
-    except ValueError as error:
-        return f"ACTIONS {error}"[:200]
+    for one in policy.pending[:3]:
+        policy.observe(one, 0.5)
+    for _ in range(3):
+        decision = policy.choose(actions, rng)
+        masses = decision.probabilities
+        if not (np.isfinite(masses).all() and abs(masses.sum() - 1.0) < 1e-8):
+            return f"PROBABILITIES {masses}"
+        if not 0 <= decision.index < len(actions):
+            return f"INDEX {decision.index}"
+        policy.observe(decision, 1.0)
     return "plays"
 
 
-def originals():
-    """The honest files by name."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return dict(honest())
+def each(first, last, judge):
+    """Judge cases one by one: a line says which is next, another what became of it."""
+    warnings.simplefilter("ignore")
+    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (held + SPACE, held + SPACE))
+    with TemporaryDirectory() as folder:
+        for number in range(first, last):
+            print(json.dumps({"case": number}), flush=True)
+            signal.alarm(SECONDS)  # ends the process, also from within a kernel
+            how, verdict = "", ""
+            try:
+                how, verdict = judge(number, Path(folder))
+            except BaseException:
+                verdict = f"ESCAPED {traceback.format_exc()[-800:]}"
+            signal.alarm(0)
+            print(json.dumps({"case": number, "how": how, "verdict": verdict}), flush=True)
 
 
 def main(first, last):
-    """Open the forged checkpoints of some numbers, one line for each."""
+    """Open the forged checkpoints of some numbers."""
     warnings.simplefilter("ignore")
     known = originals()
-    with TemporaryDirectory() as folder:
-        for number in range(first, last):
-            content, name, how = forged(number, known)
-            print(json.dumps({"case": number, "of": name, "how": how}), flush=True)
-            signal.alarm(SECONDS)  # ends the process, also from within a kernel
-            try:
-                verdict = verdict_on(content, Path(folder) / "policy", name == "soids-wide")
-            except Exception as error:
-                import traceback
 
-                verdict = (
-                    f"ESCAPED {type(error).__name__}: {error}"[:200] + traceback.format_exc()[-700:]
-                )
-            signal.alarm(0)
-            print(json.dumps({"case": number, "verdict": verdict}), flush=True)
+    def judge(number, folder):
+        content, name, how = forged(number, known)
+        actions = WIDE if name == "wide" else ACTIONS
+        return f"{name}: {how}", verdict_on(content, folder / "policy", actions)
+
+    each(first, last, judge)
 
 
 if __name__ == "__main__":
