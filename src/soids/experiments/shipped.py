@@ -48,8 +48,8 @@ def played_experiment(folder: Path) -> Experiment:
     if not asked.keys() >= {"name", "quick", "full", "beside"}:
         raise ValueError(f"{folder} must be a folder that soids run has written to")
     name, file = asked["name"], folder / MANIFEST
-    is_plain = isinstance(name, str) and name.isprintable() and len(name.encode()) <= 200
-    if not (is_plain and name.strip(".")) or set(name) & set("/\\"):
+    is_name = isinstance(name, str) and name.isprintable() and len(name) <= 200
+    if not isinstance(name, str) or not (is_name and name.strip(".")) or set(name) & set("/\\"):
         raise ValueError(f"{file} must name the experiment as its file was called, got {name!r}")
     beside, quick, full = (asked[key] for key in ("beside", "quick", "full"))
     if not (isinstance(beside, str) and isinstance(quick, bool) and isinstance(full, bool)):

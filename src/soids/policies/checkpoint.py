@@ -110,7 +110,7 @@ def qualified(record: type) -> str:
 def record_called(name: str) -> Any:
     """The kind of records of this name: one of those that say how a file is checked."""
     module, _, path = name.partition(":")
-    found = getattr(sys.modules.get(module), path, None)  # a file never makes Python import
+    found: Any = getattr(sys.modules.get(module), path, None)  # a file makes Python import nothing
     if names_of(found) is not None and qualified(found) == name:
         return found
     raise ValueError(f"there is no record {name!r}")
@@ -153,7 +153,9 @@ class Packer:
             return {"record": qualified(type(value)), "fields": packed}
         if type(value) is tuple:
             return {"tuple": [self.pack(item) for item in value]}
-        raise ValueError(f"only soids' own records can be saved, got {value!r}")
+        raise ValueError(
+            f"only soids' own records can be saved, got {value!r}: they have a method validate"
+        )
 
 
 def unpacked(packed: Any, arrays: dict[str, Floats], records: list[Any]) -> Any:

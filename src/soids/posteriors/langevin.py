@@ -35,8 +35,11 @@ class Chains(NamedTuple):
     rate: float  # of the optimism in the last steps
 
     def validate(self) -> None:
-        rows = dict.fromkeys(("thetas", "included", "inclusion", "smoothed"), "M d")
-        if check_arrays(self, shares="M", variances="M", **rows)["M"] < 1:
+        sizes = check_arrays(
+            self, thetas="M d", included="M d", inclusion="M d", smoothed="M d", shares="M",
+            variances="M",
+        )  # fmt: skip
+        if sizes["M"] < 1:
             raise ValueError("there must be some chain")
         check_numbers(self, "inclusion smoothed", 0.0, 1.0)
         check_numbers(self, "shares", LEAST, 1.0 - 1e-15)

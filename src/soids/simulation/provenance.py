@@ -39,7 +39,8 @@ def sources(module: str) -> list[Path]:
         return [path]
     finder = ModuleFinder([str(folder)], excludes=["soids"])
     finder.import_hook(name)
-    found = {Path(one.__file__) for one in finder.modules.values() if one.__file__ is not None}
+    files = (getattr(one, "__file__", None) for one in finder.modules.values())
+    found = {Path(file) for file in files if file is not None}
     return [path, *sorted(found - {path})]
 
 
