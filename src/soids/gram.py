@@ -21,7 +21,7 @@ PATIENCE = 2  # rounds for which an unused row is cached: few are used again
 MOST = 1500  # maximum number of cached rows, besides those that will soon complete the gram
 ROOM = 1024  # new rows that one sweep of all particles may add to the cache
 ONCE = 4096  # dimension up to which a gram from a file is factorised to be checked
-CANCELLED = 1e-8  # of the squares about zero: what sums about the means are never known to
+CANCELLED = 1e-6  # of the squares about zero: what sums about the means are never known to
 ROOMS = 3  # sweeps for which there is room behind the rows, until they are moved
 
 
@@ -105,7 +105,7 @@ class Gram:
             whole = np.eye(len(scales))
             whole[:-2, :-2] = self.matrix / np.outer(scales[:-2], scales[:-2])
             whole[:, -2:], whole[-2:] = borders, borders.T
-            whole[np.diag_indices_from(whole)] += 1e-5 if centred else 1e-9
+            whole[np.diag_indices_from(whole)] += 1e-4 if centred else 1e-9
             try:
                 np.linalg.cholesky(whole)
             except np.linalg.LinAlgError:

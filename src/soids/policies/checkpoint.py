@@ -23,7 +23,7 @@ from soids.policies.past import Past
 from soids.policies.pending import Waitlist
 from soids.policies.policy import Family, Policy, Rule, State
 from soids.policies.settings import settings_of
-from soids.records import check_kinds, field_names
+from soids.records import check_dimension, check_kinds, field_names
 
 MAGIC = b"soids policy 6\n"
 PARTS = ("floor", "evidence", "menu", "decisions", "pending", "mind", "has_thought")  # as written
@@ -91,6 +91,7 @@ def unpack_policy(content: bytes) -> Policy:
     )
     if not isinstance(evidence, Evidence) or not isinstance(pending, Waitlist):
         raise ValueError("evidence and pending decisions are of another kind")
+    check_dimension(len(evidence.moment), settings=[settings["dimension"]])  # before it takes room
     policy: Policy = POLICIES[saved["family"]](**settings, floor=floor)
     past = Past(evidence, pending.pending(), menu, decisions)
     state = State(mind, past, has_thought)
