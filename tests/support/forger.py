@@ -190,7 +190,7 @@ def drop_key(rng, document, arrays):
 def nest(rng, document, arrays):
     """Parts within parts, too deep for recursion."""
     inner = {"tuple": []}
-    for _ in range(int(some(rng, (50, 300)))):
+    for _ in range(int(some(rng, (20, 80)))):
         inner = {"tuple": [inner]}
     put(document, some(rng, list(leaves(document))[1:]), inner)
 
@@ -279,7 +279,7 @@ def changed(rng, document, arrays):
             how = some(rng, FORGERIES)
             try:
                 how(rng, document, arrays)
-            except (LookupError, TypeError, ValueError):  # there is nothing left to change
+            except (LookupError, TypeError, ValueError, RecursionError):  # nothing left to change
                 continue
             made.append(how.__name__)
     return " ".join(made)
