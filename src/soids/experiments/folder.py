@@ -8,7 +8,7 @@ from soids.experiments.shipped import last_run
 from soids.files import write_whole
 from soids.simulation.experiment import Experiment
 from soids.simulation.trial import Trial
-from soids.simulation.user_policies import MANIFEST
+from soids.simulation.user_policies import COPY, MANIFEST
 from soids.simulation.worker import Failure
 
 FAILURES = "failures.txt"
@@ -17,7 +17,7 @@ FAILURES = "failures.txt"
 def prepare(folder: Path, experiment: Experiment) -> None:
     """Write what is to be played; this also shows whether the folder can be written to."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "experiment.toml", experiment.text.encode())
+    write_whole(folder / COPY, experiment.text.encode())
     manifest = {name: getattr(experiment, name) for name in ("name", "quick", "full")}
     text = json.dumps({**manifest, "beside": experiment.folder}, indent=2)
     write_whole(folder / MANIFEST, text.encode())
@@ -27,7 +27,7 @@ def gives_way(folder: Path, experiment: Experiment) -> Iterator[str]:
     """A warning if results of another file, or of more than --quick, are about to be replaced."""
     last = last_run(folder)
     same_name = last.get("name") == experiment.name
-    kept = folder / "experiment.toml"
+    kept = folder / COPY
     same_text = kept.is_file() and kept.read_bytes() == experiment.text.encode()
     same_file = same_name and (same_text or last.get("beside") == experiment.folder)
     if last and not same_file:

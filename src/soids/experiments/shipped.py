@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from soids.simulation.experiment import Experiment, read_experiment
-from soids.simulation.user_policies import MANIFEST
+from soids.simulation.user_policies import COPY, MANIFEST
 from soids.spelling import meant
 
 SHIPPED = Path(__file__).parent
@@ -54,4 +54,4 @@ def played_experiment(folder: Path) -> Experiment:
     beside, quick, full = (asked[key] for key in ("beside", "quick", "full"))
     if not (isinstance(beside, str) and isinstance(quick, bool) and isinstance(full, bool)):
         raise ValueError(f"{file} must say how the experiment was run: run it again")
-    return read_experiment(folder / "experiment.toml", quick, full, Path(beside, f"{name}.toml"))
+    return read_experiment(folder / COPY, quick, full, Path(beside, f"{name}.toml"))

@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
-MANIFEST = "manifest.json"  # which shows that a folder holds results
+MANIFEST, COPY = "manifest.json", "experiment.toml"  # which show that a folder holds results
 IMPORTS = ContextVar("IMPORTS", default=False)  # whether modules of users may be imported
 HOMES: dict[str, str] = {}  # the folder in which each module of a user was found
 
@@ -62,4 +62,4 @@ def modules_in(folder: str) -> Iterator[None]:
 
 def holds_results(folder: str) -> bool:
     """Whether a folder is one that a run has written to, from which nothing is imported."""
-    return Path(folder, MANIFEST).is_file()
+    return Path(folder, MANIFEST).is_file() and Path(folder, COPY).is_file()
