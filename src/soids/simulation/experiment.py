@@ -114,7 +114,7 @@ def read_experiment(
     Policies of users are imported only for a file itself: a copy is data.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         table = tomllib.loads(text)
     except UnicodeDecodeError:
         raise ValueError(f"{path.name} must be TOML in UTF-8, it is not text") from None
