@@ -31,7 +31,7 @@ policies.SOIDS = { policy = "soids", particles = 10, told = ["sparsity"] }
 policies.LinUCB = { policy = "linucb", alpha = [1.0, 3.0] }
 policies.Uniform = { policy = "uniform" }
 """
-SEVERAL = 10  # cases of which one is also drawn and played again
+SEVERAL = 50  # cases of which one is also drawn and played again
 
 
 def played(folder):
