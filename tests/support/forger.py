@@ -331,7 +331,7 @@ def each(first, last, judge):
             try:
                 how, verdict = judge(number, Path(folder))
             except BaseException:
-                verdict = f"ESCAPED {traceback.format_exc()[-800:]}"
+                verdict = f"ESCAPED {traceback.format_exc()[-2000:]}"
             signal.alarm(0)
             print(json.dumps({"case": number, "how": how, "verdict": verdict}), flush=True)
 
