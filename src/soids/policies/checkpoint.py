@@ -26,6 +26,7 @@ from soids.policies.settings import settings_of
 from soids.records import check_dimension, check_kinds, field_names
 
 MAGIC = b"soids policy 6\n"
+WORK = {"particles": 100_000, "sweeps": 1000, "steps": 10_000}  # most that strangers may ask for
 PARTS = ("floor", "evidence", "menu", "decisions", "pending", "mind", "has_thought")  # as written
 
 
@@ -54,8 +55,11 @@ def save(policy: Policy, path: str | os.PathLike[str]) -> None:
     write_whole(Path(path), MAGIC + hashlib.sha256(body).digest() + body)
 
 
-def load(path: str | os.PathLike[str]) -> Policy:
-    """Read a policy from a file that ``save`` wrote; a file from anyone is data, and is checked."""
+def load(path: str | os.PathLike[str], *, trust: bool = False) -> Policy:
+    """Read a policy from a file that ``save`` wrote; a file from anyone is data, and is checked.
+
+    With ``trust`` its settings may ask for any amount of work.
+    """
     content = Path(path).read_bytes()
     head = len(MAGIC) + 32
     if not content.startswith(MAGIC):
@@ -63,13 +67,26 @@ def load(path: str | os.PathLike[str]) -> Policy:
     if content[len(MAGIC) : head] != hashlib.sha256(memoryview(content)[head:]).digest():
         raise ValueError(f"path must be a whole file, {str(path)!r} is damaged: use an older copy")
     try:
-        return unpack_policy(content)
+        policy = unpack_policy(content)
+        if not trust:
+            check_work(policy)
     except Exception as error:  # a file of another making may lead anywhere
         line = str(error).partition("\n")[0] or type(error).__name__
         raise ValueError(
             f"path must hold a policy, {str(path)!r} does not: {line}: use an older copy, or a "
             "file of a source that you trust"
         ) from error
+    return policy
+
+
+def check_work(policy: Policy) -> None:
+    """Refuse settings with which a choice takes hours, or more memory than there is."""
+    for asking in (policy.rule, getattr(policy.rule, "model", None)):
+        for name, most in WORK.items():
+            if getattr(asking, name, 0) > most:
+                raise ValueError(
+                    f"{name} is more than {most:,}, which load(path, trust=True) accepts"
+                )
 
 
 def name_of(rule: Rule[Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from soids.arrays import Floats, Ints, as_count
+from soids.arrays import LARGEST, Floats, Ints, as_count
 from soids.bandits.bandit import Bandit, check_world
 from soids.policies.decision import NEAR_ONE, SILENT, Decision, Information
 from soids.policies.policy import Family
@@ -43,6 +43,9 @@ class Trace(NamedTuple):
             said, {"T": len(self.chosen)}, "ratio rate", probability="T", ratio="T", rate="T"
         )
         check_numbers(self, "chosen", 0)
+        check_numbers(self, "reward", -LARGEST, LARGEST)
+        if not np.abs(self.regret).sum() <= LARGEST:
+            raise ValueError(f"regret must add up to at most {LARGEST:g}")
         check_numbers(said, "probability", 0.0, 1.0 + NEAR_ONE)
 
 
