@@ -279,7 +279,7 @@ def changed(rng, document, arrays):
             how = some(rng, FORGERIES)
             try:
                 how(rng, document, arrays)
-            except (LookupError, TypeError, ValueError, RecursionError):  # nothing left to change
+            except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError):
                 continue
             made.append(how.__name__)
     return " ".join(made)
