@@ -308,7 +308,12 @@ def played_on(policy, actions):
     for one in policy.pending[:3]:
         policy.observe(one, 0.5)
     for _ in range(3):
-        decision = policy.choose(actions, rng)
+        try:
+            decision = policy.choose(actions, rng)
+        except ValueError as error:
+            if str(error).startswith("actions must"):  # its settings allow others alone
+                return "refused"
+            raise
         masses = decision.probabilities
         if not (np.isfinite(masses).all() and abs(masses.sum() - 1.0) < 1e-8):
             return f"PROBABILITIES {masses}"
