@@ -134,10 +134,10 @@ def as_support(support: object, dimension: int) -> tuple[int, ...]:
 def factored(precision: Floats) -> tuple[Floats, bool]:
     """The Cholesky factor, of a slightly larger matrix if rounding hides the prior's part."""
     try:
-        return cho_factor(precision, lower=True)  # type: ignore[no-any-return]
+        return cho_factor(precision, lower=True)
     except LinAlgError:
         ridge = ROUNDING * np.trace(precision) * np.eye(len(precision))
-        return cho_factor(precision + ridge, lower=True)  # type: ignore[no-any-return]
+        return cho_factor(precision + ridge, lower=True)
 
 
 def gaussians(factor: tuple[Floats, bool], slopes: Floats, rng: Generator) -> Floats:
