@@ -19,6 +19,8 @@ from soids.regression.forecaster import Forecaster, Foresight
 from soids.regression.ridge import Ellipsoid
 from soids.spelling import check_choice
 
+ENDLESS = 1e100  # minus the log evidence, if every particle has a support too large for the prior
+
 Width = Callable[[float, int, int, float, float, float], float]
 WIDTHS: dict[str, Width | None] = {
     "aps2012": conversion.aps_width,
@@ -148,7 +150,7 @@ class OTCSRule(Rule[Converted]):
         if formula is None:
             seen = foresight.believed or Evidence.empty(self.dimension)
             unlikely = math.log(1.0 / self.delta) - self.forecaster.log_evidence_of(foresight)
-            budget += 2.0 * self.noise**2 * unlikely
+            budget += 2.0 * self.noise**2 * min(unlikely, ENDLESS)
         else:
             known = self.reach(), self.power(), self.delta
             width = formula(predictions.rounds, self.dimension, self.sparsity, *known)

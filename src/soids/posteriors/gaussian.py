@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.linalg import LinAlgError
 from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from soids.arrays import Floats, as_count, as_flag
 from soids.evidence import Evidence, Menu
+from soids.gram import ROUNDING
 from soids.kernels.density import optimism
 from soids.kernels.weights import normalised
 from soids.particles import Particles
@@ -95,7 +97,7 @@ class Gaussian(Posterior):
             slab_variance = self.slab_variance or 10.0 * unit(self.noise, evidence) ** 2
             variance = self.noise_variance(evidence, 1.0 / slab_variance)
         power, identity = tuning.eta / variance, np.eye(len(evidence.moment))
-        factor = cho_factor(power * evidence.gram + (1.0 / slab_variance) * identity, lower=True)
+        factor = factored(power * evidence.gram + (1.0 / slab_variance) * identity)
         plain = power * evidence.moment - tuning.rate * evidence.total
         menus = evidence.menus if tuning.rate > 0.0 or len(evidence.menus) == 1 else ()
         tilts = tuning.rate * evidence.offered if menus else np.empty(0)
@@ -138,6 +140,15 @@ def as_support(support: object, dimension: int) -> tuple[int, ...]:
     if not columns or len(set(columns)) < len(columns):
         raise ValueError(f"support must name each feature once, and at least one, got {columns}")
     return columns
+
+
+def factored(precision: Floats) -> tuple[Floats, bool]:
+    """The Cholesky factor, of a slightly larger matrix if rounding hides the prior's part."""
+    try:
+        return cho_factor(precision, lower=True)
+    except LinAlgError:
+        ridge = ROUNDING * np.trace(precision) * np.eye(len(precision))
+        return cho_factor(precision + ridge, lower=True)
 
 
 def gaussians(factor: tuple[Floats, bool], slopes: Floats, rng: Generator) -> Floats:
