@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from soids.arrays import LARGEST
 from soids.evidence import Evidence, Menu
+from soids.gram import Gram
 
 FIRST, SECOND = (Menu(np.random.default_rng(seed).uniform(-1, 1, (5, 3))) for seed in (0, 1))
 
@@ -130,3 +132,57 @@ def test_scale_is_the_size_of_the_parameter_without_noise(size):
 )
 def test_scale_is_one_without_information(history):
     assert gathered(history).scale() == 1.0
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_sums_of_rewards_are_never_taken_for_forged(seed):
+    """Scales apart, features with a large mean, an intercept early or late, rounds that fade."""
+    rng = np.random.default_rng(seed)
+    d, rounds = int(rng.choice([1, 2, 5, 30, 600])), int(rng.choice([1, 2, 3, 20, 200]))
+    scales = 10.0 ** rng.uniform(-9, 9, d)
+    shift = rng.choice([0, 1e3, 1e6]) * rng.random(d)
+    evidence, early, late, fades = Evidence.empty(d), *(rng.random(3) < 0.3)
+    if early:
+        evidence = evidence.about_means()
+    for _ in range(rounds if d < 600 else min(rounds, 20)):
+        action = np.clip((rng.standard_normal(d) + shift) * scales, -LARGEST, LARGEST)
+        if fades:
+            evidence = evidence.faded(0.9)
+        evidence = evidence.note(action, 1e6 + rng.standard_normal())
+    if late:
+        evidence = evidence.about_means()
+    evidence.played.validate()
+    evidence.validate()
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"energy": 1.0},
+        {"moment": np.array([30.0, 0.0])},
+        {"moment": np.array([0.0, 0.0, 0.0])},
+        {"total": np.array([50.0, 0.0])},
+        {"level": 1e6},
+        {"rounds": 0},
+        {"rounds": 0.01},
+        {"lots": (0.5, 0.2), "owners": (Menu(np.eye(2)),) * 2},
+        {"counts": (1.0,)},
+        {"menus": (Menu(np.eye(3)),), "counts": (1.0,)},
+    ],
+    ids=str,
+)
+def test_sums_that_no_rewards_have_are_refused(forged):
+    evidence, rng = Evidence.empty(2), np.random.default_rng(0)
+    for _ in range(10):
+        evidence = evidence.note(rng.standard_normal(2), 2.0)
+    evidence.validate()
+    with pytest.raises(ValueError, match="must"):
+        evidence._replace(**forged).validate()
+
+
+def test_a_matrix_with_a_negative_eigenvalue_is_no_gram():
+    evidence = Evidence.empty(2)._replace(
+        played=Gram.of(np.array([[1.0, 2.0], [2.0, 1.0]])), rounds=9
+    )
+    with pytest.raises(ValueError, match="must be sums of some rewards"):
+        evidence.validate()

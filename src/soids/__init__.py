@@ -1,5 +1,8 @@
 """Decide again and again, with many features and few samples."""
 
+import soids.working_folder  # noqa: F401  before anything else is imported
+
+# isort: split
 from soids.bandits import SparseLinearBandit, paper_instance
 from soids.experiments.run import Results, reproduce, run
 from soids.policies import POLICIES

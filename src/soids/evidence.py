@@ -24,10 +24,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import STRIP, Bools, Floats, Table, strip
+from soids.arrays import LARGEST, STRIP, Bools, Floats, Table, check_moderate, strip
 from soids.gram import ROUNDING, Gram
 from soids.kernels.threads import by_rows
 from soids.kernels.transposed import is_transposed
+from soids.records import LEAST, check_arrays, check_dimension, check_numbers
 from soids.tally import Tally
 
 COMPARABLE = (np.float64, np.float32)  # types that are compared without a copy
@@ -62,6 +63,13 @@ class Menu:
     def fingerprint(self) -> str:
         """A digest of the actions."""
         return hashlib.blake2b(self.columns.data, digest_size=16).hexdigest()
+
+    def validate(self) -> None:
+        """Refuse what no policy can have been offered."""
+        check_arrays(self, actions="K d")
+        if not self.actions.size:
+            raise ValueError(f"actions must not be empty, got shape {self.actions.shape}")
+        check_moderate(self.actions, "actions")
 
     def same(self, other: "Menu") -> bool:
         """Whether two sets hold the same actions."""
@@ -113,6 +121,27 @@ class Evidence(NamedTuple):
     def empty(cls, dimension: int, sets: int = SETS) -> "Evidence":
         zeros = np.zeros(dimension)
         return cls(Gram.empty(dimension), zeros, zeros, 0.0, 0, (), (), sets)
+
+    def validate(self) -> None:
+        """Refuse sums that no rewards have, and action sets that do not fit."""
+        d = len(self.played.diagonal)
+        check_arrays(self, {"d": d}, moment="d", total="d")
+        if self.tally is not None:
+            check_dimension(d, tally=[self.tally.actions.shape[1]])
+        check_numbers(self, "sets", 1)
+        check_numbers(self, "counts", 0.0)
+        check_numbers(self, "lots", 0.0, 1.0)
+        check_numbers(self, "rounds", 0.0 if self.rounds == 0 else 1.0)
+        check_numbers(self, "level", -LARGEST, LARGEST)
+        check_numbers(self, "energy", 0.0, 2.0 * LARGEST**2 * self.degrees)
+        check_dimension(d, menus=(menu.actions.shape[1] for menu in self.menus + self.owners))
+        lengths = len(self.menus), len(self.owners), max(map(len, (self.menus, self.lots)))
+        if lengths[:2] != (len(self.counts), len(self.lots)) or lengths[2] > self.sets:
+            raise ValueError("menus, counts, owners and lots must belong together")
+        if list(self.lots) != sorted(self.lots) or (self.menus and sum(self.counts) < LEAST):
+            raise ValueError("lots must be in order, and some count above zero")
+        known = self.moment, self.energy, self.total, self.rounds, self.level, self.centred
+        self.played.check_sums(*known)
 
     @property
     def gram(self) -> Floats:  # (d, d)

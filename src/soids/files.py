@@ -4,15 +4,21 @@ import io
 import json
 import math
 import os
-import secrets
+import stat
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None  # type: ignore[assignment]
 
 UNREADABLE = (  # the errors that a damaged archive may raise
     OSError, ValueError, LookupError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile,
@@ -27,26 +33,78 @@ def opened_archive(path: Path) -> "np.lib.npyio.NpzFile":
     return archive
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, within: Path | None = None) -> None:
     """Write a file under a temporary name and move it: a crash leaves the old file or the new one.
 
-    A link stays a link, and the file that it leads to is written.
+    A link stays a link, and the file that it leads to is written, unless that lies outside of the
+    folder ``within``. A file keeps its mode. What a killed writer leaves is used by the next one.
     """
-    path = path.resolve()
+    place, path = path, path.resolve()
+    if within is not None and not path.is_relative_to(within.resolve()):
+        raise PermissionError(f"path must lie in {str(within)!r}, got {str(place)!r}: remove it")
     if path.exists() and not path.is_file():
         raise FileExistsError(f"path must be a file or a new one, got {str(path)!r}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"path must lie in a folder that exists, got {str(path)!r}")
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    beside = path.with_name(f".{path.name}.part")
+    with alone(beside) as descriptor:
+        try:
+            if path.exists() and hasattr(os, "fchmod"):
+                os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
+            with os.fdopen(descriptor, "wb", closefd=False) as file:
+                file.write(content)
+            os.fsync(descriptor)
+            os.replace(beside, path)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+    sync_folder(path.parent)
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[int]:
+    """A new file, open for writing, that no other process or thread has under this name.
+
+    Whoever comes second waits. The lock of a process that was killed is free, its file removed.
+    """
+    while True:
+        try:
+            descriptor, is_new = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), True
+        except FileExistsError:
+            try:
+                descriptor, is_new = os.open(path, os.O_WRONLY), False
+            except FileNotFoundError:  # moved to its place meanwhile
+                continue
+        try:
+            if fcntl is not None:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if not is_same(descriptor, path):
+                continue
+            if is_new:
+                yield descriptor
+                return
+            path.unlink()
+        finally:
+            os.close(descriptor)
+
+
+def is_same(descriptor: int, path: Path) -> bool:
+    """Whether an open file still has this name."""
     try:
-        with beside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder outlast a power cut, where the system can."""
+    if fcntl is None:
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def reason(error: OSError) -> str:

@@ -14,12 +14,15 @@ import numpy as np
 from soids.arrays import Bools, Floats, Ints
 from soids.kernels.gram_rows import Rows, blend_rows, fill_rows, raise_rows, raised, whole
 from soids.kernels.threads import by_rows
+from soids.records import CLOSE, check_arrays
 
 ROUNDING = 1e-13  # differences of sums that are smaller, relative to the sums, are zero
 SMALL = 512  # dimension up to which the whole gram is computed at once
 PATIENCE = 2  # rounds for which an unused row is cached: few are used again
 MOST = 1500  # maximum number of cached rows, besides those that will soon complete the gram
 ROOM = 1024  # new rows that one sweep of all particles may add to the cache
+ONCE = 4096  # dimension up to which a gram from a file is factorised to be checked
+CANCELLED = 1e-6  # of the squares about zero: what sums about the means are never known to
 ROOMS = 3  # sweeps for which there is room behind the rows, until they are moved
 
 
@@ -72,6 +75,48 @@ class Gram:
 
     def __reduce__(self) -> tuple[Any, ...]:  # without the cache
         return Gram, tuple(getattr(self, part.name) for part in fields(self))
+
+    def validate(self) -> None:
+        """Refuse what is no sum over actions; a blend is no policy's evidence."""
+        if self.origin is not None or self.goal is not None or len(self.shares):
+            raise ValueError("a gram must be no blend")
+        d = len(self.diagonal)
+        check_arrays(self, {"d": d}, diagonal="d", matrix="m d", actions="t d")
+        if d < 1 or len(self.matrix) not in (0, d) or (len(self.matrix) and len(self.actions)):
+            raise ValueError("a gram must be square, or a sum over actions")
+        if not (self.matrix.flags.c_contiguous and self.actions.flags.c_contiguous):
+            raise ValueError("a gram must be stored row by row")
+        squares = np.diagonal(self.matrix) if len(self.matrix) else (self.actions**2).sum(axis=0)
+        if not np.allclose(self.diagonal, squares, CLOSE, 0.0) or (self.diagonal < 0.0).any():
+            raise ValueError("diagonal must be the sums of squares")
+        if len(self.matrix) and not np.allclose(self.matrix, self.matrix.T, CLOSE):
+            raise ValueError("a gram must be symmetric")
+
+    def check_sums(
+        self, moment: Floats, energy: float, total: Floats, rounds: float, level: float,
+        centred: bool,
+    ) -> None:  # fmt: skip
+        """Refuse sums that no actions and rewards have beside the gram: the matrix of the sums of
+        all products of (action, reward, 1) has no negative eigenvalue but for rounding.
+        """
+        sums, products = np.append(total, rounds * level), np.append(moment, energy)
+        lost = CANCELLED * sums**2 / max(1.0, rounds) if centred else 0.0 * sums
+        scales = np.sqrt(np.append(np.append(self.diagonal, energy) + lost, rounds))
+        scales[scales == 0.0] = 1.0
+        ones = np.append(0.0 * sums if centred else sums, rounds)
+        borders = np.column_stack([np.append(products, ones[-2]), ones])
+        borders = borders / scales[:, None] / scales[-2:]
+        if not (np.abs(borders) <= 1.0 + CLOSE).all():
+            raise ValueError("moment, energy, total and level must be sums of the same rewards")
+        if len(self.matrix) and len(self.diagonal) <= ONCE:
+            whole = np.eye(len(scales))
+            whole[:-2, :-2] = self.matrix / np.outer(scales[:-2], scales[:-2])
+            whole[:, -2:], whole[-2:] = borders, borders.T
+            whole[np.diag_indices_from(whole)] += 1e-4 if centred else 1e-9
+            try:
+                np.linalg.cholesky(whole)
+            except np.linalg.LinAlgError:
+                raise ValueError("gram, moment and energy must be sums of some rewards") from None
 
     @classmethod
     def empty(cls, dimension: int) -> "Gram":

@@ -5,6 +5,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from soids.arrays import Floats
+from soids.records import check_arrays
 
 
 class Tally(NamedTuple):
@@ -17,6 +18,12 @@ class Tally(NamedTuple):
     @classmethod
     def empty(cls, dimension: int) -> Self:
         return cls(np.empty((0, dimension)), np.empty(0), np.empty(0))
+
+    def validate(self) -> None:
+        """Refuse counts that no rewards have."""
+        check_arrays(self, actions="N d", trials="N", successes="N")
+        if (self.successes < 0.0).any() or (self.successes > self.trials).any():
+            raise ValueError("successes must lie between zero and the trials")
 
     def add(self, action: Floats, reward: float) -> Self:
         """The tally after one more reward.

@@ -12,6 +12,7 @@ from benchmarks.peers.numpy_linucb import LinUCB as NumPyLinUCB
 from soids import paper_instance, play
 from soids.simulation.experiment import read_experiment
 from soids.simulation.trial import Player, policy_called
+from soids.simulation.user_policies import modules_in
 
 PLAYERS = read_experiment(EXPERIMENTS["peers"]).players[0]
 PEERS = {player.label: player for player in PLAYERS if "from_" in player.policy}
@@ -24,6 +25,13 @@ UNFIT = [  # settings, or knowledge, that do not suit this instance
 ]  # fmt: skip
 BANDIT = paper_instance(dimension=20, seed=0)
 LIBRARIES = ("bayesianbandits", "coba", "river", "vowpalwabbit")
+
+
+@pytest.fixture(autouse=True)
+def imports():
+    """Peers are code outside of soids."""
+    with modules_in(""):
+        yield
 
 
 def peer(label: str) -> Player:

@@ -204,7 +204,12 @@ def test_a_policy_of_the_user_is_found_in_the_working_directory(log, tmp_path, m
     )
     monkeypatch.chdir(tmp_path)
     path = sys.path.copy()
-    (found,) = answer(log, "--policy", "always_second:Second", "--mode", "rejection")["policies"]
+    asked = ("--policy", "always_second:Second", "--mode", "rejection")
+    refused = ask(log, *asked)
+    assert refused.exit_code == 2
+    assert "if you trust it, add --trust" in refused.output
+    assert "always_second" not in sys.modules
+    (found,) = answer(log, *asked, "--trust")["policies"]
     assert found["estimate"]["value"] == pytest.approx(1.0, abs=0.05)
     assert sys.path == path
 
@@ -251,7 +256,10 @@ def test_numbers_are_written(log, tmp_path):
     ("words", "message"),
     [
         (("--policy", "sods"), "did you mean 'soids'?"),
-        (("--policy", "no.such:Thing"), "must be a class in the working directory, in PYTHONPATH"),
+        (
+            ("--policy", "no.such:Thing", "--trust"),
+            "must be a class in the working directory, in PYTHONPATH",
+        ),
         (("--policy", "soids", "--set", "speed=3"), "speed"),
         (("--policy", "soids", "--set", "sparsity=9"), "sparsity must be in 1..2, got 9"),
         (("--policy", "soids", "--set", "sparsity"), "must be NAME=VALUE"),
@@ -286,7 +294,7 @@ def test_a_number_may_begin_or_end_with_its_point(text, value):
 
 
 def test_an_error_in_a_policy_of_the_user_is_said_in_one_line(log):
-    result = ask(log, "--policy", "strangers:Raising", "--mode", "rejection")
+    result = ask(log, "--policy", "strangers:Raising", "--mode", "rejection", "--trust")
     assert result.exit_code == 1
     assert "Error: a policy failed: ArithmeticError: lost (strangers.py, line" in result.output
     assert "Traceback" not in result.output

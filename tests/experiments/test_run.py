@@ -85,6 +85,13 @@ def test_a_watch_is_given_progress_and_notices(file, tmp_path, heard):
     assert said[1:] == ["2 of 2 trials are there already."]
 
 
+def test_a_long_search_for_finished_trials_is_announced(file, tmp_path, heard, monkeypatch):
+    said, watch = heard
+    monkeypatch.setattr("soids.experiments.run.MANY", 4)
+    soids.run(str(file), out=str(tmp_path / "out"), workers=1, watch=watch)
+    assert said[0] == "Looking for finished ones among 4 trials."
+
+
 def test_failures_are_results(file, tmp_path):
     (tmp_path / "own_late.py").write_text("def check(index): raise ArithmeticError('lost')")
     results = soids.run(file, out=tmp_path / "out", workers=1)

@@ -345,6 +345,18 @@ def test_what_cannot_be_saved_is_refused_before_the_file_is_touched(policy, mess
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{"sweeps": 10**400}, {"particles": 10**9}, {"posterior": "langevin(steps = 1000000)"}],
+    ids=["sweeps", "particles", "steps"],
+)
+def test_a_file_that_asks_for_hours_of_work_needs_trust(given, tmp_path):
+    save(Thompson(3, **given), tmp_path / "policy")
+    with pytest.raises(ValueError, match=r"policy.* is more than .* load\(path, trust=True\)"):
+        load(tmp_path / "policy")
+    assert load(tmp_path / "policy", trust=True).rule == Thompson(3, **given).rule
+
+
 @pytest.mark.parametrize("kind", [str, Path])
 def test_a_path_is_text_or_a_path(kind, tmp_path):
     save(SOIDS(3), kind(tmp_path / "policy"))

@@ -24,10 +24,12 @@ from soids import (
     play,
     save,
 )  # fmt: skip
+from soids.arrays import Floats
 from soids.information import Spread, TwoPoint, greedy
 from soids.offpolicy import NAMED, evaluate, learned, replay
 from soids.policies.decision import Floored
 from soids.policies.policy import Family, Plan, Policy, Rule, State
+from soids.records import check_arrays
 from soids.simulation.experiment import parse_experiment
 from soids.simulation.store import read_outcome
 from soids.simulation.trial import Trial
@@ -177,7 +179,10 @@ def test_it_is_saved_and_goes_on_bit_for_bit(registered, tmp_path):
 
 IN_ONE_FILE = """
 class Mind(NamedTuple):
-    theta: object
+    theta: Floats  # (d,)
+
+    def validate(self):
+        check_arrays(self, theta="d")
 
 @dataclass(frozen=True)
 class OwnRule(Rule[Mind]):
@@ -201,7 +206,7 @@ def test_a_file_of_policies_may_have_a_mind_of_its_own_kind(monkeypatch, tmp_pat
     module = ModuleType("soids.policies.own")
     module.__dict__.update(
         NamedTuple=NamedTuple, dataclass=dataclass, np=np, Rule=Rule, Plan=Plan, Family=Family,
-        greedy=greedy,
+        greedy=greedy, Floats=Floats, check_arrays=check_arrays,
     )  # fmt: skip
     exec(IN_ONE_FILE, module.__dict__)
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -11,7 +11,8 @@ from numba import config
 from judging import assert_exact, scene, target_of
 from oracles import enumerate_subset_posterior
 from soids import SOIDS, load, paper_instance, play, save
-from soids.posteriors import Subset, arms, smc
+from soids.evidence import Evidence, Menu
+from soids.posteriors import POSTERIORS, Subset, Tuning, arms, smc
 from soids.posteriors.particle_system import BATCH, PER_PARTICLE, some
 from soids.simulation.feedback import Feedback
 
@@ -136,6 +137,32 @@ def test_a_far_too_wide_ball_costs_a_few_new_starts(monkeypatch):
     play(paper_instance(20, 0), policy, 40, 0)
     assert len(steps) < 20 * smc.LONG
     assert (policy.inclusion()[:2] > 0.9).all()
+
+
+@pytest.mark.parametrize("seconds", [math.inf, 1.0])
+@pytest.mark.parametrize("posterior", ["subset", "spike_slab", "relaxed", "ample", "broad"])
+def test_the_steps_to_an_impossible_reward_are_bounded(monkeypatch, posterior, seconds):
+    steps, plain = [0], smc.halfway
+
+    def counting(*arguments):
+        steps[-1] += 1
+        return plain(*arguments)
+
+    monkeypatch.setattr(smc, "halfway", counting)
+    past, rng, believed = scene(4, 12), np.random.default_rng(0), None
+    model, menu, evidence = (
+        POSTERIORS[posterior](4, noise=1.0),
+        Menu(past.menus[0]),
+        Evidence.empty(4),
+    )
+    past.rewards[6] = 1e5
+    for action, reward in zip(past.played, past.rewards, strict=True):
+        evidence = evidence.add(menu, action, float(reward))
+        steps.append(0)
+        believed = model.update(believed, evidence, Tuning(1.0, 0.1, 40, 1, seconds), rng)
+        assert believed.particles().weights.sum() == pytest.approx(1.0)
+        assert np.isfinite(believed.thetas).all()
+    assert smc.FREE < max(steps) <= smc.FREE + smc.LADDER
 
 
 @pytest.fixture

@@ -212,7 +212,7 @@ def test_several_bandits_are_told_apart_by_title_or_family(read):
         ('"soids"', '"strangers:Unmakable"', "policies.SOIDS: ZeroDivisionError: oh"),
         ("[20, 40]", "[20, 40]\nhorizon = 7", "bandit: horizon belongs to the top of the file"),
         ('title = "Two sizes"', "title = 3", "two.toml: title must be a text, got 3"),
-        ('"soids"', '"strangers:Mute"', "must be an object with observe, Mute has no such method"),
+        ('"soids"', '"strangers:Mute"', "must be a class with choose and observe"),
         (
             "[quick]",
             '[figure]\nx = "family"\n[quick]',

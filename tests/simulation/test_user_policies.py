@@ -8,6 +8,8 @@ import pytest
 from soids.simulation.trial import policy_called
 from soids.simulation.user_policies import HOMES, modules_in
 
+VERBS = "    choose = observe = print\n"
+
 
 @pytest.fixture
 def folders(tmp_path, monkeypatch):
@@ -15,7 +17,7 @@ def folders(tmp_path, monkeypatch):
     for name in ("one", "two"):
         package = tmp_path / name / "ours_in_parts"
         package.mkdir(parents=True)
-        (tmp_path / name / "ours.py").write_text(f"class Policy:\n    home = {name!r}\n")
+        (tmp_path / name / "ours.py").write_text(f"class Policy:\n    home = {name!r}\n{VERBS}")
         (package / "__init__.py").write_text("")
         (package / "part.py").write_text(f"from ours import Policy\nPolicy.part = {name!r}\n")
     (tmp_path / "here").mkdir()
@@ -59,7 +61,7 @@ def test_afterwards_nothing_more_is_found_there(folders):
 
 
 def test_the_working_directory_comes_last(folders):
-    (folders / "here" / "ours.py").write_text("class Policy:\n    home = 'here'\n")
+    (folders / "here" / "ours.py").write_text(f"class Policy:\n    home = 'here'\n{VERBS}")
     (folders / "here" / "json.py").write_text("raise AssertionError('not this one')")
     assert home_in(folders / "one") == "one"
     assert home_in("") == "here"

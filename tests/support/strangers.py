@@ -23,14 +23,11 @@ class Stubborn:
 class Mute:
     """Chooses, and does not listen."""
 
-    def __init__(self, dimension, sparsity, noise):
-        pass
-
     def choose(self, actions, rng):
         return 0
 
 
-class Unmakable:
+class Unmakable(Stubborn):
     """Cannot even be made."""
 
     def __init__(self, dimension, sparsity, noise):

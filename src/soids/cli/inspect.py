@@ -8,10 +8,11 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from soids.cli.errors import usable
+from soids.cli.errors import Unusable, usable
 from soids.cli.page import page
-from soids.experiments.shipped import MANIFEST, played_experiment
-from soids.files import UNREADABLE, as_json, reason, write_whole
+from soids.cli.trust import announce, trust_option
+from soids.experiments.shipped import played_experiment
+from soids.files import as_json, reason, write_whole
 from soids.output.diagnosis_remarks import on_beliefs, on_bounds
 from soids.output.diagnosis_tables import of_every_round, shown_rounds, tables
 from soids.output.figures import save
@@ -19,13 +20,12 @@ from soids.output.figures.diagnosis import draw_diagnosis
 from soids.output.table import as_console, as_csv
 from soids.simulation.board import EVERY
 from soids.simulation.diagnosis import Agreement, Diagnosis, agreement, replayed
-from soids.simulation.experiment import Experiment
 from soids.simulation.findings import find
 from soids.simulation.guarantees import guarantees
 from soids.simulation.losses import locate
 from soids.simulation.store import Outcome, Store, read_outcome
 from soids.simulation.trial import Trial
-from soids.simulation.user_policies import modules_in
+from soids.simulation.user_policies import holds_results, modules_in
 from soids.spelling import meant
 
 
@@ -39,23 +39,25 @@ from soids.spelling import meant
     help="Folder for the figure (PNG, PDF) and the numbers of every round (CSV).",
 )  # fmt: skip
 @click.option("--json", "for_programs", is_flag=True, help="Print one JSON object, not tables.")
+@trust_option
 def inspect(
     run: Path, policy: str | None, seed: int | None, problem: str | None, out: Path | None,
-    for_programs: bool,
+    for_programs: bool, trust: bool,
 ) -> None:  # fmt: skip
     """Show where the regret of a trial lies, what the policy believed, and what is proven of it.
 
     RUN is the file of a trial (.npz), or the folder of an experiment with --policy, --seed and
     --problem as far as they are needed. The trial is played again, which also shows whether it can
-    be reproduced.
+    be reproduced. RUN is data: policies that are not of soids are imported with --trust only.
     """
-    click.get_current_context().with_resource(modules_in(""))  # policies of the user
     if run.is_dir():
         trial, outcome = pick(run, policy, seed, problem)
     elif policy is not None or seed is not None or problem is not None:
         raise click.UsageError("--policy, --seed and --problem are for folders: RUN is a file")
     else:
         trial, outcome = load(run)
+    if not trial.player.is_ours:
+        import_policy(run, trial.player.policy, trust)
     seen = watched(trial)
     same = agreement(trial, outcome, seen.trace)
     title = f"{trial.player.label} on {trial.problem.title}, seed {trial.seed}"
@@ -68,25 +70,32 @@ def inspect(
         click.echo(f"Written: {path}")
 
 
-def played(folder: Path) -> Experiment:
-    """The experiment that was run into a folder; its policies are found until the command ends."""
-    with usable():
-        experiment = played_experiment(folder)
-    click.get_current_context().with_resource(modules_in(experiment.folder))
-    return experiment
+def import_policy(run: Path, policy: str, trust: bool) -> None:
+    """Import a policy that is not ours, if it is trusted; it is found until the command ends."""
+    if not trust:
+        raise Unusable(
+            f"{run} asks for the policy {policy!r}, which is code outside of soids: if you trust "
+            "it, add --trust"
+        )
+    home = ""
+    for folder in (run.resolve(), *run.resolve().parents):
+        if holds_results(str(folder)):
+            with usable():
+                home = played_experiment(folder).folder
+            break
+    click.get_current_context().with_resource(modules_in(home))
+    announce(policy)
 
 
 def load(path: Path) -> tuple[Trial, Outcome]:
     """The trial in a file, named by its recipe."""
-    for folder in path.resolve().parents:
-        if (folder / MANIFEST).exists():
-            played(folder)
     try:
         recipe, outcome = read_outcome(path)
         return Trial.of(recipe), outcome
-    except UNREADABLE:
+    except (ValueError, OSError) as error:
         raise click.BadParameter(
-            f"{path} must be the file of a trial (.npz) or a folder that soids run has written",
+            f"{path} must be the file of a trial (.npz) or a folder that soids run has written: "
+            f"{error}",
             param_hint="'RUN'",
         ) from None
 
@@ -95,7 +104,8 @@ def pick(
     folder: Path, policy: str | None, seed: int | None, problem: str | None
 ) -> tuple[Trial, Outcome]:
     """The one trial of an experiment that the options name; they may leave out what is clear."""
-    experiment = played(folder)
+    with usable():
+        experiment = played_experiment(folder)
     order = {problem.title: place for place, problem in enumerate(experiment.problems)}
     trials = sorted(experiment.trials(), key=lambda trial: order[trial.problem.title])
     asked: list[tuple[str, Any, Callable[[Trial], Any]]] = [

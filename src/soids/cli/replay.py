@@ -14,6 +14,7 @@ from rich.progress import Progress, TaskID
 
 from soids.cli.errors import Unusable
 from soids.cli.page import page
+from soids.cli.trust import announce, trust_option
 from soids.files import as_json, reason
 from soids.logs import FORMATS, read_log
 from soids.logs.jsonlines import TORN
@@ -107,9 +108,10 @@ BARE_POINT = re.compile(r"[+-]?(\.\d+|\d+\.)(e[+-]?\d+)?", re.IGNORECASE)  # no 
     help="Folder to which the numbers are written, as CSV and JSON.",
 )  # fmt: skip
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON object instead of a table.")
+@trust_option
 def replay(
     log: Path, policies: tuple[str, ...], settings: tuple[str, ...], probabilities: str | None,
-    form: str | None, torn: str, out: Path | None, is_json: bool, **asked: Any,
+    form: str | None, torn: str, out: Path | None, is_json: bool, trust: bool, **asked: Any,
 ) -> None:  # fmt: skip
     """Estimate the mean reward that policies would have had in place of the one that made LOG.
 
@@ -129,10 +131,14 @@ def replay(
     """
     names = policies or ("logged", "uniform" if probabilities is None else "target")
     special = None if torn == TORN[0] else torn
+    if trust:
+        click.get_current_context().with_resource(modules_in(""))  # modules of the user
+        for name in (name for name in names if ":" in name):
+            announce(name)
     reading = {name: asked.pop(name) for name in READING}
     try:
         source = read_log(log, form=form, target=probabilities, torn=special, **reading)
-        with modules_in(""), undisturbed(), progress() as on_round:  # modules of the user
+        with undisturbed(), progress() as on_round:
             found = evaluate_named(
                 source, names, constructor, settings=dict(map(as_setting, settings)),
                 on_round=on_round, **asked,
@@ -185,7 +191,7 @@ def as_setting(text: str) -> tuple[str, Any]:
         raise click.BadParameter(f"must be NAME=VALUE, got {text!r}", param_hint="'--set'")
     try:
         return name.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         text = value.strip()
         return name.strip(), float(text) if BARE_POINT.fullmatch(text) else text
 

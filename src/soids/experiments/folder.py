@@ -1,24 +1,23 @@
 """The folder of a run: what was asked for, what gives way to it, and what failed."""
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from soids.experiments.shipped import MANIFEST, last_run
+from soids.experiments.shipped import last_run
 from soids.files import write_whole
 from soids.simulation.experiment import Experiment
 from soids.simulation.trial import Trial
+from soids.simulation.user_policies import COPY, MANIFEST
 from soids.simulation.worker import Failure
 
 FAILURES = "failures.txt"
-STALE = 600.0  # seconds after which nobody can still be writing a file
 
 
 def prepare(folder: Path, experiment: Experiment) -> None:
     """Write what is to be played; this also shows whether the folder can be written to."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "experiment.toml", experiment.text.encode())
+    write_whole(folder / COPY, experiment.text.encode())
     manifest = {name: getattr(experiment, name) for name in ("name", "quick", "full")}
     text = json.dumps({**manifest, "beside": experiment.folder}, indent=2)
     write_whole(folder / MANIFEST, text.encode())
@@ -28,7 +27,7 @@ def gives_way(folder: Path, experiment: Experiment) -> Iterator[str]:
     """A warning if results of another file, or of more than --quick, are about to be replaced."""
     last = last_run(folder)
     same_name = last.get("name") == experiment.name
-    kept = folder / "experiment.toml"
+    kept = folder / COPY
     same_text = kept.is_file() and kept.read_bytes() == experiment.text.encode()
     same_file = same_name and (same_text or last.get("beside") == experiment.folder)
     if last and not same_file:
@@ -42,13 +41,6 @@ def gives_way(folder: Path, experiment: Experiment) -> Iterator[str]:
             "Figure, report and numbers of the whole experiment give way to those of --quick; its "
             "trials are kept, and the command without --quick brings them back."
         )
-
-
-def remove_scraps(folder: Path) -> None:
-    """Remove what a run that was killed in the midst of writing has left."""
-    for scrap in folder.rglob(".*.npz.*"):
-        if time.time() - scrap.stat().st_mtime > STALE:
-            scrap.unlink(missing_ok=True)
 
 
 def write_failures(failures: dict[Trial, Failure], folder: Path) -> None:

@@ -12,7 +12,7 @@ from loky import cpu_count
 
 from soids.arrays import as_count
 from soids.bandits.data import FOLDER
-from soids.experiments.folder import gives_way, prepare, remove_scraps, write_failures
+from soids.experiments.folder import gives_way, prepare, write_failures
 from soids.experiments.shipped import find, played_experiment, shipped
 from soids.files import reason
 from soids.output.publish import draw, regret_tables, write_numbers
@@ -27,6 +27,7 @@ from soids.simulation.trial import Trial
 from soids.simulation.worker import Failure, Post
 from soids.spelling import meant
 
+MANY = 10_000  # trials that take a while to look for
 PAPER = ("figure1", "baselines", "langevin_steps")  # the experiments of the paper
 Follow = Callable[[Sequence[Trial], Board], AbstractContextManager[Callable[[], object]]]
 
@@ -160,6 +161,13 @@ def play_missing(
         raise ValueError(f"scheduler must be as tcp://HOST:PORT, got {scheduler!r}")
     experiment.check()
     folder = Path("results") / experiment.name if out is None else Path(out)
+    others = [player.policy for players in experiment.players for player in players
+              if not player.is_ours]  # fmt: skip
+    if others and folder.resolve() == Path(experiment.folder).resolve():
+        raise ValueError(
+            f"out must be another folder than that of {others[0]}: no code is imported from a "
+            f"folder of results, got {str(folder)!r}"
+        )
     try:
         for warning in gives_way(folder, experiment):
             watch.warn(warning)
@@ -191,6 +199,8 @@ def trials_are_kept() -> Iterator[None]:
 def find_missing(experiment: Experiment, store: Store, fresh: bool, watch: Watch) -> list[Trial]:
     """The trials without an outcome, or all of them if they are played afresh."""
     trials = list(dict.fromkeys(experiment.trials()))  # two labels may stand for one recipe
+    if len(trials) >= MANY:
+        watch.say(f"Looking for finished ones among {len(trials):,} trials.")
     kept = {} if fresh else {t: o.code for t in trials if (o := store.read(t)) is not None}
     played = {(trial.player.policy, code) for trial, code in kept.items()}
     changed = {policy for policy, code in played if code != fingerprint(policy)}
@@ -212,7 +222,6 @@ def play(
     failures: dict[Trial, Failure] = {}
     if not trials:
         return failures
-    remove_scraps(store.folder)
     rows = {trial: row for row, trial in enumerate(trials)}
     with tempfile.TemporaryDirectory() as scratch, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "A worker was restarted", UserWarning)  # compiling grows

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from soids.simulation.experiment import Experiment, read_experiment
+from soids.simulation.user_policies import COPY, MANIFEST
 from soids.spelling import meant
 
-MANIFEST = "manifest.json"
 SHIPPED = Path(__file__).parent
 
 
@@ -38,16 +38,20 @@ def last_run(folder: Path) -> dict[str, object]:
     """What the manifest says of the last run into a folder; empty if it cannot be read."""
     try:
         return dict(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return {}
 
 
 def played_experiment(folder: Path) -> Experiment:
-    """The experiment that was run into a folder."""
+    """The experiment that was run into a folder, which is data: no code is imported."""
     asked = last_run(folder)
     if not asked.keys() >= {"name", "quick", "full", "beside"}:
         raise ValueError(f"{folder} must be a folder that soids run has written to")
-    file = Path(str(asked["beside"]), f"{asked['name']}.toml")
-    return read_experiment(
-        folder / "experiment.toml", bool(asked["quick"]), bool(asked["full"]), file
-    )
+    name, file = asked["name"], folder / MANIFEST
+    is_name = isinstance(name, str) and name.isprintable() and len(name) <= 200
+    if not isinstance(name, str) or not (is_name and name.strip(".")) or set(name) & set("/\\"):
+        raise ValueError(f"{file} must name the experiment as its file was called, got {name!r}")
+    beside, quick, full = (asked[key] for key in ("beside", "quick", "full"))
+    if not (isinstance(beside, str) and isinstance(quick, bool) and isinstance(full, bool)):
+        raise ValueError(f"{file} must say how the experiment was run: run it again")
+    return read_experiment(folder / COPY, quick, full, Path(beside, f"{name}.toml"))

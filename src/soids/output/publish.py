@@ -40,7 +40,7 @@ def write_numbers(experiment: Experiment, panels: list[Panel], folder: Path) -> 
         if part.figure.x != ROUND:
             found[part.figure.stem("sweep")] = tables.sweep(part.panels, part.figure.x)
     for name, table in found.items():
-        write_whole(folder / f"{name}.csv", as_csv(table).encode())
+        write_whole(folder / f"{name}.csv", as_csv(table).encode(), folder)
 
 
 def draw(experiment: Experiment, panels: list[Panel], folder: Path) -> list[Path]:
@@ -54,5 +54,5 @@ def draw(experiment: Experiment, panels: list[Panel], folder: Path) -> list[Path
     text = f"# played with{flags}\n\n{experiment.text}" if flags else experiment.text
     remark = lacking(experiment, panels)
     page = render(parts, experiment.title, text, versions_of(panels), remark=remark)
-    write_whole(folder / "report.html", page.encode())
+    write_whole(folder / "report.html", page.encode(), folder)
     return pictures

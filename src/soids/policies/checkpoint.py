@@ -5,27 +5,29 @@ shared is written once and stays shared.
 """
 
 import hashlib
-import importlib
 import io
 import json
 import os
-from dataclasses import fields, is_dataclass
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from soids.archives import read_arrays
 from soids.arrays import Floats
-from soids.evidence import Menu
-from soids.files import UNREADABLE, write_whole
+from soids.evidence import Evidence, Menu
+from soids.files import write_whole
 from soids.policies import POLICIES
 from soids.policies.past import Past
+from soids.policies.pending import Waitlist
 from soids.policies.policy import Family, Policy, Rule, State
 from soids.policies.settings import settings_of
+from soids.records import check_dimension, check_kinds, field_names
 
 MAGIC = b"soids policy 6\n"
+WORK = {"particles": 100_000, "sweeps": 1000, "steps": 10_000}  # most that strangers may ask for
 PARTS = ("floor", "evidence", "menu", "decisions", "pending", "mind", "has_thought")  # as written
-BROKEN = (*UNREADABLE, AttributeError, ImportError)  # what a file of another making may lead to
 
 
 def save(policy: Policy, path: str | os.PathLike[str]) -> None:
@@ -53,19 +55,38 @@ def save(policy: Policy, path: str | os.PathLike[str]) -> None:
     write_whole(Path(path), MAGIC + hashlib.sha256(body).digest() + body)
 
 
-def load(path: str | os.PathLike[str]) -> Policy:
-    """Read a policy from a file that ``save`` wrote."""
+def load(path: str | os.PathLike[str], *, trust: bool = False) -> Policy:
+    """Read a policy from a file that ``save`` wrote; a file from anyone is data, and is checked.
+
+    With ``trust`` its settings may ask for any amount of work.
+    """
     content = Path(path).read_bytes()
     head = len(MAGIC) + 32
-    body = content[head:]
     if not content.startswith(MAGIC):
         raise ValueError(f"path must be a file written by soids.save, got {str(path)!r}")
-    if content[len(MAGIC) : head] != hashlib.sha256(body).digest():
+    if content[len(MAGIC) : head] != hashlib.sha256(memoryview(content)[head:]).digest():
         raise ValueError(f"path must be a whole file, {str(path)!r} is damaged: use an older copy")
     try:
-        return unpack_policy(body)
-    except BROKEN as error:
-        raise ValueError(f"path must hold a policy, {str(path)!r} does not: {error}") from error
+        policy = unpack_policy(content)
+        if not trust:
+            check_work(policy)
+    except Exception as error:  # a file of another making may lead anywhere
+        line = str(error).partition("\n")[0] or type(error).__name__
+        raise ValueError(
+            f"path must hold a policy, {str(path)!r} does not: {line}: use an older copy, or a "
+            "file of a source that you trust"
+        ) from error
+    return policy
+
+
+def check_work(policy: Policy) -> None:
+    """Refuse settings with which a choice takes hours, or more memory than there is."""
+    for asking in (policy.rule, getattr(policy.rule, "model", None)):
+        for name, most in WORK.items():
+            if getattr(asking, name, 0) > most:
+                raise ValueError(
+                    f"{name} is more than {most:,}, which load(path, trust=True) accepts"
+                )
 
 
 def name_of(rule: Rule[Any]) -> str:
@@ -76,18 +97,26 @@ def name_of(rule: Rule[Any]) -> str:
     raise ValueError(f"policy must be one that POLICIES lists to be saved, got {rule.name}")
 
 
-def unpack_policy(body: bytes) -> Policy:
-    """The policy that an archive of arrays describes."""
-    with np.load(io.BytesIO(body), allow_pickle=False) as archive:
-        arrays = dict(archive)
+def unpack_policy(content: bytes) -> Policy:
+    """The policy that an archive of arrays describes, behind any head; all of it is checked."""
+    arrays = read_arrays(content, most=len(content))
     saved = json.loads(arrays.pop("description").tobytes())
     records: list[Any] = []
     settings = {name: unpacked(one, arrays, records) for name, one in saved["settings"].items()}
     floor, evidence, menu, decisions, pending, mind, has_thought = (
         unpacked(saved[name], arrays, records) for name in PARTS
     )
+    if not isinstance(evidence, Evidence) or not isinstance(pending, Waitlist):
+        raise ValueError("evidence and pending decisions are of another kind")
+    check_dimension(len(evidence.moment), settings=[settings["dimension"]])  # before it takes room
     policy: Policy = POLICIES[saved["family"]](**settings, floor=floor)
-    policy.state = State(mind, Past(evidence, pending.pending(), menu, decisions), has_thought)
+    past = Past(evidence, pending.pending(), menu, decisions)
+    state = State(mind, past, has_thought)
+    for record in (past, state):
+        check_kinds(type(record), record._asdict())
+    policy.state = state
+    past.validate()
+    policy.rule.check_mind(mind, past)
     return policy
 
 
@@ -97,22 +126,18 @@ def qualified(record: type) -> str:
 
 
 def record_called(name: str) -> Any:
-    """The record of this name."""
+    """The kind of records of this name: one of those that say how a file is checked."""
     module, _, path = name.partition(":")
-    if module.split(".")[0] == "soids":
-        found: Any = getattr(importlib.import_module(module), path, None)
-        if names_of(found) is not None and qualified(found) == name:
-            return found
+    found: Any = getattr(sys.modules.get(module), path, None)  # a file makes Python import nothing
+    if names_of(found) is not None and qualified(found) == name:
+        return found
     raise ValueError(f"there is no record {name!r}")
 
 
 def names_of(kind: Any) -> list[str] | None:
-    """The names of the fields of one of our records; nothing else has any."""
-    if not isinstance(kind, type) or kind.__module__.split(".")[0] != "soids":
-        return None
-    if is_dataclass(kind):
-        return [field.name for field in fields(kind)]
-    return list(kind._fields) if issubclass(kind, tuple) and hasattr(kind, "_fields") else None
+    """The names of the fields of one of our records that can be stored; nothing else has any."""
+    ours = isinstance(kind, type) and kind.__module__.partition(".")[0] == "soids"
+    return field_names(kind) if ours and hasattr(kind, "validate") else None
 
 
 class Packer:
@@ -146,7 +171,9 @@ class Packer:
             return {"record": qualified(type(value)), "fields": packed}
         if type(value) is tuple:
             return {"tuple": [self.pack(item) for item in value]}
-        raise ValueError(f"only soids' own records can be saved, got {value!r}")
+        raise ValueError(
+            f"only soids' own records can be saved, got {value!r}: they have a method validate"
+        )
 
 
 def unpacked(packed: Any, arrays: dict[str, Floats], records: list[Any]) -> Any:
@@ -162,9 +189,12 @@ def unpacked(packed: Any, arrays: dict[str, Floats], records: list[Any]) -> Any:
         return records[content].columns
     if kind == "tuple":
         return tuple(unpacked(item, arrays, records) for item in content)
-    parts = dict(rest)["fields"].items()
-    record = record_called(content)(**{n: unpacked(part, arrays, records) for n, part in parts})
+    kind, parts = record_called(content), dict(rest)["fields"].items()
+    values = {name: unpacked(part, arrays, records) for name, part in parts}
+    check_kinds(kind, values)
+    record = kind(**values)
     if isinstance(record, Menu):
         record.actions.flags.writeable = False
+    record.validate()
     records.append(record)
     return record

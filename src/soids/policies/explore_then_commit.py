@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from soids.arrays import Floats
+from soids.arrays import LARGEST, Floats
 from soids.designs import Design, popart_design
 from soids.information import Spread, greedy
+from soids.policies.decision import NEAR_ONE
 from soids.policies.policy import Generator, Menu, Outcome, Past, Plan, Rule
+from soids.records import LEAST, check_arrays, check_dimension, check_numbers
 
 
 class Sample(NamedTuple):
@@ -20,6 +22,11 @@ class Sample(NamedTuple):
     reward: float
     probability: float  # of the choice, which is not that of the design if there was a floor
 
+    def validate(self) -> None:
+        check_numbers(self, "chosen", 0, len(self.menu.actions) - 1)
+        check_numbers(self, "reward", -LARGEST, LARGEST)
+        check_numbers(self, "probability", LEAST, 1.0 + NEAR_ONE)
+
 
 class Explored(NamedTuple):
     """What a rule of two phases has learned."""
@@ -28,6 +35,10 @@ class Explored(NamedTuple):
     samples: tuple[Sample, ...] = ()
     theta: Floats | None = None  # (d,)  the estimate, once exploration is over
     phase: Any = None  # of a rule that goes on learning
+
+    def validate(self) -> None:
+        check_arrays(self, theta="d")
+        check_numbers(self, "length", 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +75,13 @@ class ExploreThenCommit(Rule[Explored]):
 
     def start(self) -> Explored:
         return Explored()
+
+    def check_mind(self, mind: Explored, past: Past) -> None:
+        widths = [] if mind.theta is None else [len(mind.theta)]
+        widths += [sample.menu.actions.shape[1] for sample in mind.samples]
+        check_dimension(self.dimension, mind=widths)
+        if mind.phase is not None:
+            raise ValueError(f"{self.name} has no phases after its exploration")
 
     def think(self, mind: Explored, past: Past, menu: Menu | None, rng: Generator) -> Explored:
         if menu is not None and not mind.length:

@@ -18,12 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import Bools, Floats, Ints, as_count
+from soids.arrays import LARGEST, Bools, Floats, Ints, as_count
 from soids.evidence import Evidence
 from soids.information import Spread, greedy
 from soids.policies.decision import Floored
 from soids.policies.policy import Decision, Family, Menu, Outcome, Past, Plan, Rule
 from soids.policies.settings import assign
+from soids.records import check_arrays, check_dimension, check_numbers
 from soids.regression.lasso import Inner, Products, lasso
 from soids.regression.mcp import two_step_mcp
 
@@ -36,12 +37,32 @@ class Stack(NamedTuple):
     menus: tuple[Menu, ...] = ()
     rewards: tuple[float, ...] = ()
 
+    def validate(self) -> None:
+        if len(self.menus) != len(self.rewards):
+            raise ValueError("each action set must have a reward")
+        check_numbers(self, "rewards", -LARGEST, LARGEST)
+
 
 class Sampled(NamedTuple):
     """The samples of an arm from some rounds, and the estimate of its parameter."""
 
     past: Evidence | Stack
     theta: Floats  # (p,)
+
+    def validate(self) -> None:
+        check_arrays(self, theta="p")
+
+    def check_width(self, dimension: int, arms: int | None) -> None:
+        """Refuse samples of an arm that a rule cannot have."""
+        if isinstance(self.past, Stack):
+            check_dimension(dimension, menus=(menu.actions.shape[1] for menu in self.past.menus))
+            width = max((menu.actions.size for menu in self.past.menus), default=0)
+        else:
+            width = len(self.past.moment)
+        if isinstance(self.past, Stack) != (arms is None) or len(self.theta) > width:
+            raise ValueError("samples of an arm must be those of this rule")
+        if arms is not None:
+            check_dimension(dimension // arms, theta=[len(self.theta), width])
 
     def noted(self, menu: Menu, context: Floats, reward: float) -> "Sampled":
         """With one more sample, and the estimate as it was."""
@@ -67,12 +88,18 @@ class Arm(NamedTuple):
     forced: Sampled  # from rounds in which the choice did not depend on estimates
     whole: Sampled  # from all rounds
 
+    def validate(self) -> None:
+        """Its parts say what must hold for them."""
+
 
 class Known(NamedTuple):
     """What a rule has learned of all arms."""
 
     arms: tuple[Arm, ...] = ()
     explored: tuple[int, ...] = ()  # rounds with random choices whose rewards have not come
+
+    def validate(self) -> None:
+        """Its parts say what must hold for them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +132,10 @@ class PerArmRule(Rule[Known]):
 
     def start(self) -> Known:
         return Known()
+
+    def check_mind(self, mind: Known, past: Past) -> None:
+        for sampled in (one for arm in mind.arms for one in arm):
+            sampled.check_width(self.dimension, self.arms)
 
     def learn(self, mind: Known, past: Past, outcomes: Sequence[Outcome]) -> Known:
         known = list(mind.arms)

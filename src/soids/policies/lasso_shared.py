@@ -15,6 +15,7 @@ from soids.arrays import Floats
 from soids.evidence import Evidence
 from soids.information import Spread, greedy
 from soids.policies.policy import Family, Generator, Menu, Outcome, Past, Plan, Rule
+from soids.records import check_arrays, check_dimension, check_numbers
 from soids.regression.lasso import lasso
 from soids.regression.thresholded import large, least_squares_on
 
@@ -26,6 +27,10 @@ class Estimate(NamedTuple):
     lasso: Floats  # (d,)  where the next lasso begins
     rounds: float = 0  # number of rewards it was estimated from
     pseudo: Evidence | None = None  # mean contexts and pseudo-rewards, if it imputes them
+
+    def validate(self) -> None:
+        check_arrays(self, theta="d", lasso="d")
+        check_numbers(self, "rounds", 0.0)
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,10 @@ class LassoRule(Rule[Estimate]):
     def start(self) -> Estimate:
         zeros = np.zeros(self.dimension)
         return Estimate(zeros, zeros)
+
+    def check_mind(self, mind: Estimate, past: Past) -> None:
+        pseudo = [] if mind.pseudo is None else [len(mind.pseudo.moment)]
+        check_dimension(self.dimension, theta=[len(mind.theta)], pseudo=pseudo)
 
     def think(self, mind: Estimate, past: Past, menu: Menu | None, rng: Generator) -> Estimate:
         return self._estimated(mind, past.evidence)

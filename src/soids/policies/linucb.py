@@ -11,6 +11,7 @@ from soids.evidence import Evidence
 from soids.information import TwoPoint
 from soids.kernels.inverse_norms import lengths_of
 from soids.policies.policy import Decision, Family, Information, Menu, Past, Plan, Rule
+from soids.records import check_arrays, check_dimension, check_numbers
 from soids.regression.ridge import Ellipsoid, ridge, self_normalised_radius
 
 Mind = TypeVar("Mind")
@@ -74,6 +75,10 @@ class Bounded(NamedTuple):
     menu: Menu
     lengths: Floats  # (K,)
 
+    def validate(self) -> None:
+        check_arrays(self, {"K": len(self.menu.actions)}, lengths="K")
+        check_numbers(self, "lengths", 0.0)
+
 
 @dataclass(frozen=True)
 class LinUCBRule(EllipsoidRule[Bounded | None]):
@@ -83,6 +88,10 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
     """
 
     minds = (Bounded, type(None))
+
+    def check_mind(self, mind: Bounded | None, past: Past) -> None:
+        if mind is not None:
+            check_dimension(self.dimension, mind=[mind.menu.actions.shape[1]])
 
     def law(self, mind: Bounded | None, past: Past, menu: Menu) -> Plan:
         ellipsoid = self.ellipsoid(past.evidence)

@@ -13,10 +13,13 @@ from soids.information import TwoPoint
 from soids.policies.linucb import Bounds
 from soids.policies.policy import Family, Generator, Information, Menu, Outcome, Past, Plan, Rule
 from soids.posteriors import Posterior, Subset
+from soids.records import check_dimension
 from soids.regression import conversion
 from soids.regression.forecaster import Forecaster, Foresight
 from soids.regression.ridge import Ellipsoid
 from soids.spelling import check_choice
+
+ENDLESS = 1e100  # minus the log evidence, if every particle has a support too large for the prior
 
 Width = Callable[[float, int, int, float, float, float], float]
 WIDTHS: dict[str, Width | None] = {
@@ -33,6 +36,9 @@ class Converted(NamedTuple):
 
     foresight: Foresight
     predictions: Evidence  # each round's prediction in place of its reward
+
+    def validate(self) -> None:
+        """Its parts say what must hold for them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +120,11 @@ class OTCSRule(Rule[Converted]):
             text += "is not guaranteed to hold the parameter"
             warnings.warn(text, RuntimeWarning, stacklevel=3)
 
+    def check_mind(self, mind: Converted, past: Past) -> None:
+        seen = mind.foresight.evidence, mind.predictions
+        check_dimension(self.dimension, mind=(len(one.moment) for one in seen))
+        self.forecaster.check_foresight(mind.foresight)
+
     def think(self, mind: Converted, past: Past, menu: Menu | None, rng: Generator) -> Converted:
         return mind._replace(foresight=self.forecaster.updated(mind.foresight, rng))
 
@@ -139,7 +150,7 @@ class OTCSRule(Rule[Converted]):
         if formula is None:
             seen = foresight.believed or Evidence.empty(self.dimension)
             unlikely = math.log(1.0 / self.delta) - self.forecaster.log_evidence_of(foresight)
-            budget += 2.0 * self.noise**2 * unlikely
+            budget += 2.0 * self.noise**2 * min(unlikely, ENDLESS)
         else:
             known = self.reach(), self.power(), self.delta
             width = formula(predictions.rounds, self.dimension, self.sparsity, *known)

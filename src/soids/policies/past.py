@@ -10,6 +10,7 @@ from soids.arrays import Table, as_count, as_number, copied
 from soids.evidence import Evidence, Menu
 from soids.policies.decision import Decision, Offered
 from soids.policies.pending import Pending, Waiting
+from soids.records import check_dimension, check_numbers
 from soids.regression.level import level_is_due, level_shows
 
 Decided = Decision | Waiting
@@ -35,6 +36,17 @@ class Past(NamedTuple):
     @classmethod
     def empty(cls, dimension: int, sets: int) -> "Past":
         return cls(Evidence.empty(as_count(dimension, "dimension"), sets), Pending())
+
+    def validate(self) -> None:
+        """Refuse parts that belong to no one policy."""
+        menus = [one.menu for one in self.pending.shared.values()]
+        menus += [] if self.menu is None else [self.menu]
+        check_dimension(
+            len(self.evidence.moment), menu=(menu.actions.shape[1] for menu in menus),
+            pending=(len(one.action) for one in self.pending),
+        )  # fmt: skip
+        last = max((one.round for one in self.pending), default=0)
+        check_numbers(self, "decisions", last, 2**53)
 
     def find(self, table: Table) -> Menu:
         """The action set of a table, checked: the same object as before, if it is known."""

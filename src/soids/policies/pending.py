@@ -13,7 +13,8 @@ import numpy as np
 
 from soids.arrays import Floats, Ints
 from soids.evidence import Menu, random_key
-from soids.policies.decision import Offered
+from soids.policies.decision import NEAR_ONE, Offered
+from soids.records import LEAST, check_arrays, check_numbers
 
 BLOCK = 256  # rounds that are copied together
 
@@ -38,6 +39,10 @@ class Shared(NamedTuple):
     waiting: int
     known: bool  # whether the evidence holds it as well
 
+    def validate(self) -> None:
+        check_numbers(self, "key", 0.0, 1.0)
+        check_numbers(self, "waiting", 1)
+
 
 class Waitlist(NamedTuple):
     """Pending decisions as a table, as they are saved."""
@@ -47,6 +52,26 @@ class Waitlist(NamedTuple):
     actions: Floats  # (P, d)
     first: tuple[int, ...]  # of each action set
     shared: tuple[Shared, ...]
+
+    def validate(self) -> None:
+        """Refuse decisions that are out of order, and those that their action sets do not hold."""
+        check_arrays(
+            self, {"four": 4}, rounds="P four", probabilities="P",
+            actions="P d" if len(self.rounds) else "P",
+        )  # fmt: skip
+        check_numbers(self, "probabilities", LEAST, 1.0 + NEAR_ONE)
+        turns, indices, places, firsts = self.rounds.reshape(-1, 4).T
+        late = (turns[1:] <= turns[:-1]).any() or (turns < 1).any()
+        if late or ((places < 0) | (places > indices)).any():
+            raise ValueError("pending decisions must be in order, each at a place of its own")
+        if len(self.first) != len(self.shared) or len(set(self.first)) < len(self.first):
+            raise ValueError("each action set must have a first round of its own")
+        for first, one in zip(self.first, self.shared, strict=True):
+            mine, actions = firsts == first, one.menu.actions
+            if mine.sum() != one.waiting or places[mine].max() >= len(actions):
+                raise ValueError(f"the action set of round {first} must hold its decisions")
+            if not np.array_equal(actions[places[mine]], self.actions[mine]):
+                raise ValueError(f"the actions chosen from the set of round {first} are not in it")
 
     def pending(self) -> "Pending":
         """The collection that this table was made from."""

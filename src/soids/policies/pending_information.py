@@ -14,6 +14,7 @@ from soids.evidence import Menu
 from soids.information import next_direction, resolved_directions, resolved_variance
 from soids.policies.appraisal import Appraiser
 from soids.policies.pending import Pending
+from soids.records import check_arrays, check_numbers
 
 LATEST = 200  # decisions that count when a belief is new
 MOST = 400  # number of directions beyond which only the latest decisions count
@@ -26,6 +27,10 @@ class Awaited(NamedTuple):
     last: int  # the last round that counts
     menu: Menu
     resolved: Floats  # (K,)  the variance of each action's mean reward that they resolve
+
+    def validate(self) -> None:
+        check_arrays(self, {"K": len(self.menu.actions)}, directions="P M", resolved="K")
+        check_numbers(self, "resolved last", 0.0)
 
 
 def awaited(

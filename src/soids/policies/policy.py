@@ -88,6 +88,9 @@ class Rule(Generic[Mind]):
     def check(self, past: Past, menu: Menu) -> None:
         """Refuse, or warn of, an action set."""
 
+    def check_mind(self, mind: Mind, past: Past) -> None:
+        """Refuse a mind from a file that this rule cannot have beside this past."""
+
     def think(self, mind: Mind, past: Past, menu: Menu | None, rng: Generator) -> Mind:
         """Bring the mind up to the evidence: the only random step, and the only costly one."""
         return mind

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import Bools, Floats, Ints
+from soids.arrays import LARGEST, Bools, Floats, Ints
 from soids.designs import optimal_design
 from soids.evidence import Evidence
 from soids.information import Spread, greedy
 from soids.policies.explore_then_commit import Explored
 from soids.policies.policy import Decision, Family, Menu, Outcome, Past, Plan, Waiting
 from soids.policies.popart import PopArtRule
+from soids.records import check_arrays, check_dimension, check_numbers
 
 
 class Phase(NamedTuple):
@@ -30,6 +31,15 @@ class Phase(NamedTuple):
     def is_over(self) -> bool:
         """Whether all is played and every reward is there."""
         return not self.left.any() and not self.pending
+
+    def validate(self) -> None:
+        d = len(self.evidence.moment)
+        sizes = check_arrays(self, support="s", alive="K", left="K")
+        check_numbers(self, "support", 0, d - 1)
+        check_numbers(self, "number", 1, 1000)
+        check_numbers(self, "left", 0, 2**53)
+        if not sizes["s"] or len(set(self.support.tolist())) < sizes["s"] or not self.alive.any():
+            raise ValueError("a phase must have features, each once, and actions that are alive")
 
     def without(self, turn: int) -> "Phase":
         """The phase with a round that is no longer pending."""
@@ -55,6 +65,18 @@ class PopArtEliminationRule(PopArtRule):
         super().__post_init__()
         if self.exploration is None and self.signal is None:
             raise ValueError("exploration must be given, or else signal")
+
+    def check_mind(self, mind: Explored, past: Past) -> None:
+        super().check_mind(mind._replace(phase=None), past)
+        phase = mind.phase
+        if phase is None:
+            return
+        if not isinstance(phase, Phase) or not mind.samples:
+            raise ValueError("a phase must come after an exploration")
+        check_dimension(self.dimension, phase=[len(phase.evidence.moment)])
+        check_arrays(phase, {"K": len(mind.samples[0].menu.actions)}, alive="K")
+        if self.noise > LARGEST * self._accuracy(phase.number):
+            raise ValueError(f"the phase must be one that can be reached, got {phase.number}")
 
     def _theory(self, menu: Menu, horizon: int, sparsity: int, reward_bound: float) -> float:
         """Rounds after which the pilot errs by less than the noise, and coefficients by less than

@@ -16,17 +16,19 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from soids import information
-from soids.arrays import Floats, as_number
+from soids.arrays import LARGEST, Floats, as_number
 from soids.evidence import SETS, Evidence
 from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
 from soids.policies.explanation import Explanation, explain
+from soids.policies.outliers import warn_of_outlier
 from soids.policies.pending_information import Awaited, awaited
 from soids.policies.policy import (
     Decision,
     Generator,
     Information,
     Menu,
+    Outcome,
     Past,
     Plan,
     Rule,
@@ -37,6 +39,7 @@ from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.logistic import Logistic
 from soids.posteriors.particle_system import ParticleSystem
 from soids.rates import Progress, Rate, as_rate
+from soids.records import check_arrays, check_dimension, check_numbers
 from soids.spelling import check_choice
 
 
@@ -50,6 +53,13 @@ class Mind(NamedTuple):
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
     recent: tuple[Menu, ...] = ()  # the last contexts, over which the ratio is averaged
     awaited: Awaited | None = None  # what the belief expects of pending rewards
+    warned: bool = False  # whether an impossible reward was reported
+
+    def validate(self) -> None:
+        if (self.belief is None) != (self.believed is None):
+            raise ValueError("a belief must have its evidence")
+        check_numbers(self, "ratios root_ratios", 0.0)
+        check_numbers(self, "rate", 0.0, LARGEST)
 
 
 def warn_of_uneven(actions: Floats) -> None:
@@ -162,6 +172,23 @@ class PosteriorRule(Rule[Mind]):
         if self.model.radius is None and menu is not past.menu:
             warn_of_uneven(menu.actions)
 
+    def check_mind(self, mind: Mind, past: Past) -> None:
+        menus = [*mind.recent, *([] if mind.awaited is None else [mind.awaited.menu])]
+        widths = [menu.actions.shape[1] for menu in menus]
+        if mind.belief is None or mind.believed is None:
+            widths += [] if mind.awaited is None else [0]  # nothing is awaited without beliefs
+        else:
+            widths.append(len(mind.believed.moment))
+            self.check_belief(mind.belief, mind.believed, Tuning(self.eta, 0.0, 2, self.sweeps))
+            if mind.awaited is not None:
+                size = len(mind.belief.particles().weights)
+                check_arrays(mind.awaited, {"M": size}, directions="P M")
+        check_dimension(self.dimension, mind=widths)
+
+    def check_belief(self, belief: Any, believed: Evidence, tuning: Tuning) -> None:
+        """Refuse a belief from a file that the model cannot have formed of this evidence."""
+        self.model.check_belief(belief, believed, tuning)
+
     def think(self, mind: Mind, past: Past, menu: Menu | None, rng: Generator) -> Mind:
         evidence = past.evidence
         if mind.belief is not None and mind.believed is evidence:
@@ -173,13 +200,15 @@ class PosteriorRule(Rule[Mind]):
         is_same_model = mind.believed is None or mind.believed.centred == evidence.centred
         before = mind.belief if is_same_model else None  # its particles fit other sums
         belief = self.model.update(before, evidence, tuning, rng)
-        return Mind(belief, evidence, rate, mind.ratios, mind.root_ratios, mind.recent)
+        kept = mind.ratios, mind.root_ratios, mind.recent
+        return Mind(belief, evidence, rate, *kept, warned=mind.warned)
 
     def merged(self, thought: Mind, before: Mind, now: Mind) -> Mind | None:
         if now.belief is not before.belief:
             return None
         belief, believed, rate, *_ = thought
-        return Mind(belief, believed, rate, now.ratios, now.root_ratios, now.recent)
+        kept = now.ratios, now.root_ratios, now.recent
+        return Mind(belief, believed, rate, *kept, warned=now.warned)
 
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
         belief = formed(mind)
@@ -200,13 +229,21 @@ class PosteriorRule(Rule[Mind]):
     def chosen(self, mind: Mind, plan: Plan, decision: Decision, uniform: float | None) -> Mind:
         regret, gain, ratio = plan.info[:3]
         pending, noise = plan.notes
-        belief, believed, rate, ratios, root_ratios, recent, _ = mind
+        belief, believed, rate, ratios, root_ratios, recent, _, warned = mind
         if gain > 0.0:  # no gain at all has no finite ratio
             cubed = information.information_ratio(regret / noise, gain, 3.0)
             ratios, root_ratios = ratios + ratio, root_ratios + math.sqrt(cubed)
         if self.contexts > 1:
             recent = (*recent, decision.menu)[1 - self.contexts :]
-        return Mind(belief, believed, rate, ratios, root_ratios, recent, pending)
+        return Mind(belief, believed, rate, ratios, root_ratios, recent, pending, warned)
+
+    def learn(self, mind: Mind, past: Past, outcomes: Sequence[Outcome]) -> Mind:
+        belief, believed = mind.belief, mind.believed
+        if mind.warned or belief is None or believed is None:
+            return mind
+        if self.intercept and not believed.centred:  # a level may yet explain the reward
+            return mind
+        return mind._replace(warned=True) if warn_of_outlier(belief, believed, outcomes) else mind
 
     def forget(self, mind: Mind, lost: Sequence[Waiting]) -> Mind:
         return mind._replace(awaited=None)  # anew, from the decisions that still wait

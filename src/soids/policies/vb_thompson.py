@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from soids.particles import Particles
 from soids.policies.policy import Family, Generator, Menu
 from soids.policies.posterior_rule import Outlook, PosteriorRule
 from soids.posteriors import Posterior, Tuning, as_posterior
+from soids.records import LEAST, check_arrays, check_dimension, check_numbers
 from soids.regression.spike_slab_vb import MeanField, SlabPrior, cold_start, mean_field
 
 AVERAGED = 30  # draws whose mean the authors take residuals of
@@ -29,6 +30,13 @@ class MeanFieldDraws(NamedTuple):
     thetas: Floats  # (M, d)
     included: Bools  # (M, d)
     variance: float  # of the noise, as it looks after this fit
+
+    def validate(self) -> None:
+        sizes = check_arrays(self, thetas="M d", included="M d")
+        check_dimension(len(self.fit.means), thetas=[sizes["d"]])
+        if sizes["M"] < 1:
+            raise ValueError("there must be some draw")
+        check_numbers(self, "variance", LEAST)
 
     def noise(self) -> float:
         return math.sqrt(self.variance)
@@ -65,6 +73,11 @@ class VBThompsonRule(PosteriorRule):
         """The posterior itself; no radius bounds it."""
         known = {"sparsity": None, "radius": self.radius, "noise": self.noise}
         return as_posterior(self, self.dimension, **known)
+
+    def check_belief(self, belief: Any, believed: Evidence, tuning: Tuning) -> None:
+        if not isinstance(belief, MeanFieldDraws):
+            raise ValueError(f"belief must be draws, got {type(belief).__name__}")
+        check_dimension(self.dimension, belief=[belief.thetas.shape[1]])
 
     def update(
         self, draws: MeanFieldDraws | None, evidence: Evidence, tuning: Tuning, rng: Generator

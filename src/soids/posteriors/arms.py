@@ -11,6 +11,7 @@ import numpy as np
 from soids.arrays import Floats, Ints
 from soids.kernels.rewards import closeness
 from soids.posteriors.target import Target
+from soids.records import are_alike, check_arrays, check_numbers
 
 MOST = 1000  # arms of one action set
 
@@ -21,6 +22,20 @@ class Arms(NamedTuple):
     columns: Floats  # (d, C)
     starts: Ints  # (B + 1,)  where each set begins
     indices: Ints | None  # (C,)  among all actions; None: all of them
+
+    def validate(self) -> None:
+        check_arrays(self, columns="d C", starts="b", indices="C")
+
+    def check_among(self, target: Target) -> None:
+        """Refuse arms that are not actions of a target, set by set."""
+        columns, starts = target.columns, target.starts
+        if self.indices is not None:
+            check_numbers(self, "indices", 0, columns.shape[1] - 1)
+            columns = columns[:, self.indices]
+            starts = np.searchsorted(self.indices, starts)
+        in_order = self.indices is None or (np.diff(self.indices) > 0).all()
+        if not (in_order and are_alike((self.columns, self.starts), (columns, starts))):
+            raise ValueError("arms must be actions of the target")
 
     def of(self, rewards: Floats) -> Floats:  # (M, C)
         """The rewards of the arms among those of all actions, (M, N)."""

@@ -5,17 +5,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.linalg import LinAlgError
 from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from soids.arrays import Floats, as_count, as_flag
 from soids.evidence import Evidence, Menu
+from soids.gram import ROUNDING
 from soids.kernels.density import optimism
 from soids.kernels.weights import normalised
 from soids.particles import Particles
 from soids.posteriors.posterior import Posterior
 from soids.posteriors.target import Tuning
 from soids.posteriors.unknowns import noise_level, unit
+from soids.records import LEAST, check_arrays, check_numbers, check_weights
 from soids.regression.empirical_bayes import empirical_bayes
 
 
@@ -25,6 +28,11 @@ class Draws(NamedTuple):
     thetas: Floats  # (M, d)
     weights: Floats  # (M,)
     variance: float  # of the noise
+
+    def validate(self) -> None:
+        check_arrays(self, thetas="M d", weights="M")
+        check_weights(self.weights)
+        check_numbers(self, "variance", LEAST)
 
     def noise(self) -> float:
         return float(np.sqrt(self.variance))
@@ -61,6 +69,11 @@ class Gaussian(Posterior):
         if self.support is not None:
             object.__setattr__(self, "support", as_support(self.support, self.dimension))
 
+    def check_belief(self, belief: Any, evidence: Evidence, tuning: Tuning) -> None:
+        if not isinstance(belief, Draws):
+            raise ValueError(f"belief must be draws, got {type(belief).__name__}")
+        super().check_belief(belief, evidence, tuning)
+
     def update(self, draws: Any, evidence: Evidence, tuning: Tuning, rng: Generator) -> Draws:
         """Draws from the optimistic posterior."""
         if tuning.rate == 0.0:  # then action sets do not matter
@@ -84,7 +97,7 @@ class Gaussian(Posterior):
             slab_variance = self.slab_variance or 10.0 * unit(self.noise, evidence) ** 2
             variance = self.noise_variance(evidence, 1.0 / slab_variance)
         power, identity = tuning.eta / variance, np.eye(len(evidence.moment))
-        factor = cho_factor(power * evidence.gram + (1.0 / slab_variance) * identity, lower=True)
+        factor = factored(power * evidence.gram + (1.0 / slab_variance) * identity)
         plain = power * evidence.moment - tuning.rate * evidence.total
         menus = evidence.menus if tuning.rate > 0.0 or len(evidence.menus) == 1 else ()
         tilts = tuning.rate * evidence.offered if menus else np.empty(0)
@@ -127,6 +140,15 @@ def as_support(support: object, dimension: int) -> tuple[int, ...]:
     if not columns or len(set(columns)) < len(columns):
         raise ValueError(f"support must name each feature once, and at least one, got {columns}")
     return columns
+
+
+def factored(precision: Floats) -> tuple[Floats, bool]:
+    """The Cholesky factor, of a slightly larger matrix if rounding hides the prior's part."""
+    try:
+        return cho_factor(precision, lower=True)
+    except LinAlgError:
+        ridge = ROUNDING * np.trace(precision) * np.eye(len(precision))
+        return cho_factor(precision + ridge, lower=True)
 
 
 def gaussians(factor: tuple[Floats, bool], slopes: Floats, rng: Generator) -> Floats:

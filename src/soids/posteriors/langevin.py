@@ -1,7 +1,7 @@
 """The paper's own sampler: Langevin chains on the relaxed prior (docs/sampler.md section 10)."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -16,6 +16,7 @@ from soids.posteriors.posterior import Posterior
 from soids.posteriors.relaxed import Relaxed
 from soids.posteriors.target import Target, Tuning
 from soids.posteriors.unknowns import draw_variances
+from soids.records import LEAST, check_arrays, check_numbers
 
 BURN_IN = 40  # additional sweeps of chains that start with evidence
 JUMP = 2.0  # factor of change in the prior's scale after which chains restart
@@ -32,6 +33,18 @@ class Chains(NamedTuple):
     variances: Floats  # (M,)  of the noise
     spike_scale: float  # of the prior in the last steps
     rate: float  # of the optimism in the last steps
+
+    def validate(self) -> None:
+        sizes = check_arrays(
+            self, thetas="M d", included="M d", inclusion="M d", smoothed="M d", shares="M",
+            variances="M",
+        )  # fmt: skip
+        if sizes["M"] < 1:
+            raise ValueError("there must be some chain")
+        check_numbers(self, "inclusion smoothed", 0.0, 1.0)
+        check_numbers(self, "shares", LEAST, 1.0 - 1e-15)
+        check_numbers(self, "variances spike_scale", LEAST)
+        check_numbers(self, "rate", 0.0)
 
     def noise(self) -> float:
         """The estimated standard deviation of the noise."""
@@ -87,6 +100,11 @@ class Langevin(Posterior):
         """The posterior that this one approximates."""
         known = self.dimension, self.sparsity, self.radius, self.noise
         return Relaxed(*known, self.slab_variance, self.spike_scale)
+
+    def check_belief(self, belief: Any, evidence: Evidence, tuning: Tuning) -> None:
+        if not isinstance(belief, Chains):
+            raise ValueError(f"belief must be chains, got {type(belief).__name__}")
+        super().check_belief(belief, evidence, tuning)
 
     def update(
         self, chains: Chains | None, evidence: Evidence, tuning: Tuning, rng: Generator

@@ -11,7 +11,7 @@ Notation
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -32,6 +32,7 @@ from soids.posteriors.smc import advance, start
 from soids.posteriors.target import Target, Tuning
 from soids.posteriors.unknowns import Noise, Span
 from soids.posteriors.value_laws import Slab
+from soids.records import LEAST, check_arrays, check_numbers, check_weights
 from soids.regression.logistic import logistic_mode
 from soids.tally import Tally
 
@@ -51,6 +52,13 @@ class Clicks(NamedTuple):
     levels: Floats  # (M,)
     centre: Floats  # (d,)  the mean action
     rate: float  # the share of rewards that are 1
+
+    def validate(self) -> None:
+        size, dimension = self.system.thetas.shape
+        known = {"M": size, "d": dimension}
+        check_arrays(self, known, weights="M", levels="M", centre="d")
+        check_weights(self.weights)
+        check_numbers(self, "rate", LEAST, 1.0 - 1e-9)
 
     def noise(self) -> float:
         """The standard deviation of a reward."""
@@ -122,6 +130,16 @@ class Logistic(SparsePosterior):
         radius = (1.0 + math.sqrt(d)) / spread if self.radius is None else self.radius
         slab = Slab((spread / EFFECT) ** 2)
         return Prior.of(sizes, slab, Span(radius, radius), Noise(math.inf, 1.0))
+
+    def check_belief(self, belief: Any, evidence: Evidence, tuning: Tuning) -> None:
+        if not isinstance(belief, Clicks) or evidence.tally is None:
+            raise ValueError(f"belief must be of a logistic model, got {type(belief).__name__}")
+        # The quadratics depend on earlier beliefs; all else must be that of the evidence.
+        target = belief.system.target
+        smooth = evidence._replace(
+            played=target.gram, moment=target.moment, energy=1.0, centred=False
+        )
+        super().check_belief(belief.system, smooth, tuning._replace(eta=1.0))
 
     def update(  # type: ignore[override]
         self, belief: Clicks | None, evidence: Evidence, tuning: Tuning, rng: Generator

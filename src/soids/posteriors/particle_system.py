@@ -14,6 +14,7 @@ from soids.kernels.weights import effective_share, normalised
 from soids.particles import Particles
 from soids.posteriors.arms import Arms
 from soids.posteriors.target import Target
+from soids.records import GREATEST, LEAST, check_arrays, check_numbers
 
 BATCH = 0.5  # share of the particles that must be due before any is moved
 
@@ -34,6 +35,32 @@ class ParticleSystem(NamedTuple):
     fresh: float = 1.0  # effective share under the true target, after the last sweep
     owed: int = 0  # moves of single particles that are due
     turn: int = 0  # index of the particle that moves next
+
+    def validate(self) -> None:
+        """Refuse particles that the moves cannot start from."""
+        d, n = self.target.columns.shape
+        weights = "log_density log_correction log_weights"
+        sizes = check_arrays(
+            self, {"d": d, "N": n}, unbounded=weights, thetas="M d", included="M d", variances="M",
+            rewards="M N", **dict.fromkeys(weights.split(), "M"),
+        )  # fmt: skip
+        prior, features = self.target.prior, self.included.sum(axis=1)
+        for array in (self.thetas, self.included, self.rewards):
+            if not array.flags.c_contiguous:
+                raise ValueError("particles must be stored row by row")
+        if sizes["M"] < 1 or not self.log_weights.max() > -GREATEST:
+            raise ValueError("some particle must have a weight")
+        if not (prior.smallest <= features.min() <= features.max() <= len(prior.log_odds)):
+            raise ValueError("supports must be of sizes that the prior knows")
+        if prior.values.spike_scale == 0.0 and ((self.thetas != 0.0) != self.included).any():
+            raise ValueError("included must be the features that are not zero")
+        check_numbers(self, "variances", LEAST)
+        check_numbers(self, weights, -math.inf)
+        check_numbers(self, "log_mass", -GREATEST)
+        check_numbers(self, "fresh", LEAST, 1.0 + 1e-9)
+        check_numbers(self, "turn", 0, sizes["M"] - 1)
+        check_numbers(self, "owed", 0)
+        self.arms.check_among(self.target)
 
     def noise(self) -> float:
         """The estimated standard deviation of the noise."""

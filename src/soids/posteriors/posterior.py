@@ -13,6 +13,7 @@ from soids.posteriors.particle_system import ParticleSystem
 from soids.posteriors.prior import Prior
 from soids.posteriors.smc import advance, start
 from soids.posteriors.target import Target, Tuning
+from soids.records import are_alike, check_dimension, check_numbers
 
 POSITIVE = dict.fromkeys(("noise", "slab_variance", "spike_scale"), SMALLEST)  # least values
 POSITIVE["spread"] = 0.05  # below it, moves hardly change the sign of a value
@@ -56,6 +57,14 @@ class Posterior(ABC):
             if not isinstance(given, int | float):  # for single precision, kernels would recompile
                 object.__setattr__(self, name, number)
 
+    def validate(self) -> None:
+        """Refuse wrong settings, as when a posterior is made."""
+        self.__post_init__()
+
+    def check_belief(self, belief: Any, evidence: Evidence, tuning: Tuning) -> None:
+        """Refuse a belief from a file that ``update`` cannot have returned for this evidence."""
+        check_dimension(self.dimension, belief=[belief.particles().thetas.shape[1]])
+
     @abstractmethod
     def update(self, belief: Any, evidence: Evidence, tuning: Tuning, rng: Generator) -> Belief:
         """The belief given some evidence, made from an earlier belief, or from None."""
@@ -71,6 +80,16 @@ class SparsePosterior(Posterior):
     @abstractmethod
     def prior(self, evidence: Evidence) -> Prior:
         """The prior; settings that are not given follow the scale of the rewards."""
+
+    def check_belief(self, belief: Any, evidence: Evidence, tuning: Tuning) -> None:
+        if not isinstance(belief, ParticleSystem):
+            raise ValueError(f"belief must be particles, got {type(belief).__name__}")
+        rate = belief.target.rate
+        if not are_alike(
+            belief.target, Target.of(evidence, self.prior(evidence), tuning.eta, rate)
+        ):
+            raise ValueError("the target of the particles must be that of the evidence")
+        check_numbers(belief, "owed", 0, tuning.sweeps * len(belief.thetas))
 
     def update(
         self, belief: Any, evidence: Evidence, tuning: Tuning, rng: Generator

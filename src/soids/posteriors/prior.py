@@ -13,6 +13,7 @@ from soids.kernels.weights import normalised, sizes
 from soids.posteriors.size_laws import SizeLaw
 from soids.posteriors.unknowns import Noise, Span
 from soids.posteriors.value_laws import Draws, ValueLaw
+from soids.records import check_arrays, check_numbers
 
 
 class Prior(NamedTuple):
@@ -29,6 +30,10 @@ class Prior(NamedTuple):
     def of(cls, law: SizeLaw, values: ValueLaw, radius: Span, noise: Noise) -> "Prior":
         log_odds = law.log_odds(values.growth) + values.log_scale
         return cls(log_odds, law.smallest, law.largest, values, radius, noise)
+
+    def validate(self) -> None:
+        check_arrays(self, log_odds="n")
+        check_numbers(self, "smallest largest", 0, max(1, len(self.log_odds)))
 
     def numbers(self) -> PriorNumbers:
         """The prior for the moves."""

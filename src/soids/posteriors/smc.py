@@ -32,7 +32,9 @@ from soids.posteriors.unknowns import draw_radii, draw_variances
 ALIVE = 0.5  # resample and move when the effective size falls under this share of the particles
 ABRUPT = 0.1  # a step that leaves a smaller share is split into several steps
 SURPRISE = 0.03  # a step that leaves a smaller share leads to a restart
-LONG = 60  # steps towards one target after which the sampler restarts
+LONG = 60  # maximum number of steps towards one target, before the sampler restarts
+FREE = 8  # the same for each new reward, if that is less
+LADDER = 12  # maximum number of steps after that, however few particles they leave
 UPKEEP = 0.05  # share of the particles that are due to move at each target, so that none is stuck
 SETTLED = 200  # rewards after which one reward more makes fewer particles due
 # Only moves reach the new part of the range of a learned radius.
@@ -219,20 +221,24 @@ def advance(
     Moves take little longer than the given seconds; the others are owed, and made later.
     """
     # A single reward leads to no restart, which takes long with thousands of features.
-    may_start, steps = target.rounds > system.target.rounds + 1 > 1 and seconds == math.inf, 0
+    may_start = target.rounds > system.target.rounds + 1 > 1 and seconds == math.inf
+    new = max(1.0, target.rounds - system.target.rounds)
+    free, steps, gone = min(LONG, math.ceil(FREE * new)), 0, 0.0
     if target.prior.radius.beyond(system.target.prior.radius) > OUTGROWN:
         system = start(target, len(system.thetas), rng)
     while system.target is not target:
         ahead = aimed(system, target)
-        if np.isnan(ahead.log_weights).any():  # else no step would ever be small enough
+        if np.isnan(ahead.log_weights).any():
             raise FloatingPointError("the posterior overflowed: rescale the rewards or the actions")
-        if (share := effective_share(ahead.log_weights)) < ABRUPT:
+        share = effective_share(ahead.log_weights)
+        if share < ABRUPT and steps < free + LADDER:  # else moves do what weights could not
             under_new_prior = aimed(system, system.target.towards(target, 0.0))
             steps += 1
-            is_lost = effective_share(under_new_prior.log_weights) < ABRUPT or steps == LONG
+            is_lost = effective_share(under_new_prior.log_weights) < ABRUPT or steps == free + 1
             if is_lost or (share < SURPRISE and may_start):
-                system, may_start = start(target, len(system.thetas), rng), False
-            ahead = halfway(system, target)
+                system, may_start, gone = start(target, len(system.thetas), rng), False, 0.0
+            rungs = free + LADDER - steps + 1
+            ahead, gone = halfway(system, target, gone, rungs if steps > free else None)
         owed = sweeps * len(ahead.thetas)
         if ahead.target is not target or ahead.alive() < ALIVE:
             # Between two targets in any case, or the steps would become smaller and smaller.
@@ -257,11 +263,19 @@ def upkeep(system: ParticleSystem, target: Target) -> int:
     return math.ceil(share * len(system.thetas) - 1e-9)  # 1e-9: rounding
 
 
-def halfway(system: ParticleSystem, target: Target) -> ParticleSystem:
-    """The particles for a target in between, which leaves half of them alive if any step does."""
-    share = 0.5
+def halfway(
+    system: ParticleSystem, target: Target, gone: float, rungs: int | None
+) -> tuple[ParticleSystem, float]:
+    """The particles for a target in between, which leaves half of them alive if any step does, and
+    the share of the way that is then gone.
+
+    If there are only some rungs left, a step is at least as long as on a geometric ladder of them.
+    """
+    reached = gone ** (1.0 - 1.0 / rungs) if rungs and gone > 0.0 else gone
+    least, share = max(2.0**-30, (reached - gone) / (1.0 - gone)), 0.5
     while True:
+        share = max(share, least)
         ahead = aimed(system, system.target.towards(target, share))
-        if effective_share(ahead.log_weights) >= ALIVE or share < 1e-9:
-            return ahead
+        if share == least or effective_share(ahead.log_weights) >= ALIVE:
+            return ahead, gone + share * (1.0 - gone)
         share *= 0.5

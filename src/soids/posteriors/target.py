@@ -12,6 +12,7 @@ from soids.gram import Gram
 from soids.kernels.gram_rows import Rows
 from soids.kernels.moves.target import TargetArrays
 from soids.posteriors.prior import Prior
+from soids.records import check_arrays, check_numbers
 
 
 class Tuning(NamedTuple):
@@ -61,6 +62,11 @@ class Target(NamedTuple):
             prior, eta, rate, evidence.played, evidence.moment, evidence.energy, rounds,
             rate * evidence.total, tilts, menus, columns, starts,
         )  # fmt: skip
+
+    def validate(self) -> None:
+        """Refuse parts that do not fit; which target it must be, ``of`` says."""
+        check_numbers(self, "eta rate energy tilts", 0.0)
+        check_arrays(self, moment="d", drift="d", tilts="B", columns="d N", starts="b")
 
     def arrays(self, gram: Rows, columns: Floats, starts: Ints) -> TargetArrays:
         """The target for the moves; the arms (d, C) are all actions, or some of them."""

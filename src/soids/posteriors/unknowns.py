@@ -9,6 +9,7 @@ from numpy.random import Generator
 from soids.arrays import Floats, Ints
 from soids.evidence import Evidence
 from soids.kernels.density import sizes_and_lengths
+from soids.records import LEAST, check_numbers
 
 
 class Span(NamedTuple):
@@ -16,6 +17,10 @@ class Span(NamedTuple):
 
     low: float
     high: float
+
+    def validate(self) -> None:
+        check_numbers(self, "low high", LEAST, math.inf)
+        check_numbers(self, "high", self.low, math.inf)
 
     @property
     def known(self) -> bool:
@@ -34,6 +39,10 @@ class Noise(NamedTuple):
 
     shape: float
     scale: float  # of the inverse gamma, or the variance itself
+
+    def validate(self) -> None:
+        check_numbers(self, "shape", LEAST, math.inf)
+        check_numbers(self, "scale", LEAST)
 
     @property
     def known(self) -> bool:

@@ -14,6 +14,7 @@ from numpy.random import Generator
 from soids.arrays import Bools, Floats, Ints
 from soids.kernels.density import twins
 from soids.posteriors.unknowns import Span, log_mass_of_balls
+from soids.records import check_numbers
 
 Draws = tuple[Floats, Bools]  # (M, d) each: parameters, and which features matter
 
@@ -27,6 +28,9 @@ class ValueLaw(ABC):
     slab_precision: float = 0.0  # 1 / rho_1; zero if there is no slab
     spike_scale: float = 0.0  # rho_0; zero if the other features are exactly zero
     centre: float = 0.0  # mean of one half of the slab; the other half has its negative
+
+    def validate(self) -> None:
+        check_numbers(self, "slab_precision spike_scale centre", 0.0)
 
     @property
     def lean(self) -> float:

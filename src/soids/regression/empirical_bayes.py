@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from soids.arrays import SMALLEST
 from soids.evidence import Evidence
 
 CERTAIN = 1e12  # shape of the inverse gamma prior that stands for an infinite one
@@ -37,6 +38,7 @@ def empirical_bayes(evidence: Evidence, shape: float, scale: float) -> tuple[flo
         residual = evidence.degrees - float(theta @ (2.0 * moment - spectrum * theta))
         before = noise, slab
         slab = (determined + FLAT) / (float(theta @ theta) + FLAT)
+        slab = max(SMALLEST, slab)  # rounding in directions not shown would grow without end
         noise = (evidence.degrees - determined + 2.0 * shape) / (
             max(residual, 0.0) + 2.0 * scale / reward**2
         )

@@ -7,6 +7,7 @@ import numpy as np
 from soids.arrays import Floats, as_count, as_features, as_generator, as_number
 from soids.evidence import Evidence
 from soids.posteriors import Belief, Tuning, as_posterior
+from soids.records import check_dimension
 
 
 class Foresight(NamedTuple):
@@ -15,6 +16,10 @@ class Foresight(NamedTuple):
     evidence: Evidence
     belief: Belief | None = None
     believed: Evidence | None = None  # the evidence that it includes
+
+    def validate(self) -> None:
+        if (self.belief is None) != (self.believed is None):
+            raise ValueError("a belief must have its evidence")
 
     def mean(self) -> Floats:  # (d,)
         """The posterior mean."""
@@ -86,6 +91,12 @@ class Forecaster:
         raise ValueError(
             f"posterior must estimate its evidence, as 'subset' and 'relaxed' do, got {self.model}"
         )
+
+    def check_foresight(self, foresight: Foresight) -> None:
+        """Refuse a state from a file that this forecaster cannot have."""
+        if foresight.believed is not None:
+            check_dimension(self.dimension, believed=[len(foresight.believed.moment)])
+            self.model.check_belief(foresight.belief, foresight.believed, self.tuning)
 
     def updated(self, foresight: Foresight, rng: np.random.Generator) -> Foresight:
         """The state with a posterior that includes all rewards."""

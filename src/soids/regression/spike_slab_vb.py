@@ -8,6 +8,7 @@ import numpy as np
 from soids.arrays import Floats
 from soids.evidence import Evidence
 from soids.kernels.mean_field import Problem, ascend
+from soids.records import check_arrays, check_numbers
 from soids.regression.lasso import lasso
 
 TOLERANCE = 1e-5  # change of an inclusion's entropy at which ascent ends, as in sparsevb
@@ -20,6 +21,11 @@ class MeanField(NamedTuple):
     means: Floats  # (d,)
     deviations: Floats  # (d,)
     inclusion: Floats  # (d,)
+
+    def validate(self) -> None:
+        check_arrays(self, means="d", deviations="d", inclusion="d")
+        check_numbers(self, "deviations", 0.0)
+        check_numbers(self, "inclusion", 0.0, 1.0)
 
     def expected(self) -> Floats:  # (d,)
         return self.inclusion * self.means

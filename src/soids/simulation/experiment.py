@@ -15,6 +15,7 @@ import itertools
 import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -37,10 +38,12 @@ from soids.simulation.reading import (
     sweep,
 )  # fmt: skip
 from soids.simulation.trial import TELLABLE, Player, Problem, Trial, family_called
-from soids.simulation.user_policies import modules_in
+from soids.simulation.user_policies import IMPORTS, modules_in
 from soids.spelling import meant
 
 Way = tuple[dict[str, Any], list[str]]  # settings of feedback, and those that set it apart
+LAST = 2**63 - 1  # seed, as results store them
+MOST = 10_000_000  # seeds of one experiment
 KEYS = ("title", "horizon", "seeds", "bandit", "policies", "feedback", "quick", "figure")
 
 
@@ -106,16 +109,21 @@ class Experiment:
 def read_experiment(
     path: Path, quick: bool = False, full: bool = False, file: Path | None = None
 ) -> Experiment:
-    """The experiment in a file, or in the copy of a file; errors are ``ValueError`` of one line."""
+    """The experiment in a file, or in the copy of a file; errors are ``ValueError`` of one line.
+
+    Policies of users are imported only for a file itself: a copy is data.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
         table = tomllib.loads(text)
     except UnicodeDecodeError:
         raise ValueError(f"{path.name} must be TOML in UTF-8, it is not text") from None
+    except RecursionError:
+        raise ValueError(f"{path.name} must be TOML with few brackets within brackets") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path.name} must be TOML: {error}") from None
-    file = file or path.resolve()
-    with located(path.name), modules_in(str(file.parent)):
+    is_copy, file = file is not None, file or path.resolve()
+    with located(path.name), nullcontext() if is_copy else modules_in(str(file.parent)):
         return replace(parse_experiment(table, file.stem, quick, full), text=text, file=file)
 
 
@@ -150,6 +158,8 @@ def parse_experiment(
         figures = figures_of(table.get("figure", {}), title, problems, everyone, late, quick)
     except ValueError:  # perhaps only because a setting of a policy is misspelt
         for player in itertools.chain.from_iterable(everyone):
+            if not player.is_ours and not IMPORTS.get():
+                continue
             with located(f"policies.{player.label}"):
                 player.check()
         raise
@@ -172,11 +182,12 @@ def parse_seeds(value: object) -> tuple[int, ...]:
     """The first seeds from 0 on, those of a range with both its ends, or those in a list."""
     if isinstance(value, dict):
         only(value, ("from", "to"), "seeds", required=("from", "to"))
-        first = as_count(value["from"], "seeds.from", 0)
-        return tuple(range(first, as_count(value["to"], "seeds.to", first) + 1))
+        first = as_count(value["from"], "seeds.from", 0, LAST)
+        last = as_count(value["to"], "seeds.to", first, min(LAST, first + MOST - 1))
+        return tuple(range(first, last + 1))
     if not isinstance(value, list):
-        return tuple(range(as_count(value, "seeds")))
-    seeds = tuple(as_count(seed, "seeds", 0) for seed in value)
+        return tuple(range(as_count(value, "seeds", 1, MOST)))
+    seeds = tuple(as_count(seed, "seeds", 0, LAST) for seed in value)
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"seeds must be a number or a list without repetition, got {value!r}")
     return seeds

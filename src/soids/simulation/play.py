@@ -8,10 +8,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from soids.arrays import Floats, Ints, as_count
+from soids.arrays import LARGEST, Floats, Ints, as_count
 from soids.bandits.bandit import Bandit, check_world
-from soids.policies.decision import SILENT, Decision, Information
+from soids.policies.decision import NEAR_ONE, SILENT, Decision, Information
 from soids.policies.policy import Family
+from soids.records import check_arrays, check_kinds, check_numbers
 from soids.simulation.feedback import PROMPT, Feedback
 
 
@@ -32,6 +33,20 @@ class Trace(NamedTuple):
     probability: Floats
     ratio: Floats  # information ratio of the policy played
     rate: Floats  # its learning rate
+
+    def validate(self) -> None:
+        """Refuse a trace from a file that no play leaves; NaN is what a policy does not say."""
+        check_kinds(Trace, self._asdict())
+        check_arrays(self, chosen="T", reward="T", regret="T")
+        said = self._replace(**{name: np.nan_to_num(getattr(self, name)) for name in self._fields})
+        check_arrays(
+            said, {"T": len(self.chosen)}, "ratio rate", probability="T", ratio="T", rate="T"
+        )
+        check_numbers(self, "chosen", 0)
+        check_numbers(self, "reward", -LARGEST, LARGEST)
+        if not np.abs(self.regret).sum() <= LARGEST:
+            raise ValueError(f"regret must add up to at most {LARGEST:g}")
+        check_numbers(said, "probability", 0.0, 1.0 + NEAR_ONE)
 
 
 def play(

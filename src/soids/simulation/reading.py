@@ -23,7 +23,9 @@ def located(place: str) -> Iterator[None]:
         yield
     except ValueError as error:
         raise ExperimentError(f"{place}: {error}") from None
-    except Exception as error:  # of a policy that may be anyone's
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # of a policy that may be anyone's
         line = str(error).partition("\n")[0]
         raise ExperimentError(f"{place}: {type(error).__name__}: {line}") from None
 

@@ -11,12 +11,16 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
+from soids.arrays import as_count
 from soids.bandits import FAMILIES, Bandit
 from soids.policies import POLICIES
+from soids.policies.policy import Family
 from soids.simulation.play import Chooser
-from soids.simulation.reading import check_settings, short
+from soids.simulation.reading import as_text, check_settings, short
+from soids.simulation.user_policies import IMPORTS
 from soids.spelling import meant
 
 TELLABLE = ("sparsity", "radius", "noise", "norm", "support", "reward_bound", "horizon")
@@ -41,6 +45,20 @@ class Problem:
         return family(**settings, seed=seed)
 
     @property
+    def recipe(self) -> dict[str, Any]:
+        """Its part of what decides the outcome of a trial."""
+        feedback = {"feedback": self.feedback} if self.feedback else {}
+        bandit = {"family": self.family, **self.settings}
+        return {"bandit": bandit, **feedback, "horizon": self.horizon}
+
+    @cached_property
+    def written(self) -> tuple[str, str]:
+        """A name for people, and the beginning of the recipe as JSON; a million trials share it."""
+        listed = "".join(f"-{n}={v}" for n, v in {**self.settings, **self.feedback}.items())
+        text = json.dumps(self.recipe, sort_keys=True)
+        return plain(f"{self.family}{listed}-T={self.horizon}"), f"{text[:-1]}, "
+
+    @property
     def all_settings(self) -> dict[str, Any]:
         """The horizon, and the settings of the bandit and of its feedback."""
         return {"horizon": self.horizon, **self.settings, **self.feedback}
@@ -60,6 +78,21 @@ class Player:
     settings: dict[str, Any]
     entry: str = field(default="", compare=False)  # its name in the experiment
     swept: tuple[str, ...] = field(default=(), compare=False)  # settings that set it apart
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """Its part of what decides the outcome of a trial."""
+        return {"policy": {"policy": self.policy, "told": list(self.told), **self.settings}}
+
+    @cached_property
+    def written(self) -> tuple[str, str]:
+        """A name for people, and the end of the recipe as JSON."""
+        return plain(self.policy), json.dumps(self.recipe, sort_keys=True)[1:]
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it needs no code but ours."""
+        return self.policy in POLICIES
 
     @property
     def label(self) -> str:
@@ -110,26 +143,14 @@ class Trial:
     @property
     def recipe(self) -> dict[str, Any]:
         """What decides the outcome, as JSON; titles and labels do not."""
-        problem, player = self.problem, self.player
-        return {
-            "bandit": {"family": problem.family, **problem.settings},
-            "policy": {"policy": player.policy, "told": list(player.told), **player.settings},
-            "horizon": problem.horizon,
-            "seed": self.seed,
-            **({"feedback": problem.feedback} if problem.feedback else {}),
-        }
+        return {**self.problem.recipe, **self.player.recipe, "seed": self.seed}
 
     @property
     def name(self) -> str:
         """A path that a person can read and no other recipe shares: problem/policy-key/seed."""
-        recipe = self.recipe
-        del recipe["seed"]
-        text = json.dumps(recipe, sort_keys=True)
-        key = hashlib.sha256(text.encode()).hexdigest()[:12]
-        settings = {**self.problem.settings, **self.problem.feedback}
-        listed = "".join(f"-{name}={value}" for name, value in settings.items())
-        problem = plain(f"{self.problem.family}{listed}-T={self.problem.horizon}")
-        return f"{problem}/{plain(self.player.policy)}-{key}/{self.seed:03d}"
+        (problem, text), (player, more) = self.problem.written, self.player.written
+        key = hashlib.sha256(f"{text}{more}".encode()).hexdigest()[:12]
+        return f"{problem}/{player}-{key}/{self.seed:03d}"
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -143,8 +164,12 @@ class Trial:
         """The trial that has this recipe."""
         bandit, policy = dict(recipe["bandit"]), dict(recipe["policy"])
         family, name, told = bandit.pop("family"), policy.pop("policy"), policy.pop("told")
-        problem = Problem(family, bandit, recipe["horizon"], family, recipe.get("feedback", {}))
-        return cls(problem, Player(name, tuple(told), policy, name), recipe["seed"])
+        for text in (family, name, *told):
+            as_text(text, "family, policy and told")
+        feedback = dict(recipe.get("feedback", {}))
+        problem = Problem(family, bandit, as_count(recipe["horizon"], "horizon"), family, feedback)
+        seed = as_count(recipe["seed"], "seed", 0)
+        return cls(problem, Player(name, tuple(told), policy, name), seed)
 
 
 def plain(text: str) -> str:
@@ -168,13 +193,22 @@ def policy_called(name: str) -> Callable[..., Any]:
         raise ValueError(
             f"policy must be module:Class or one of {', '.join(POLICIES)}{meant(name, POLICIES)}"
         )
+    if not IMPORTS.get():
+        raise ValueError(
+            f"policy {name!r} is code outside of soids, which is imported only to run an "
+            "experiment file: if you trust it, add --trust"
+        )
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # a module of others may raise anything
+    except (Exception, SystemExit) as error:  # a module of others may raise anything
         raise ValueError(
             f"policy {name!r} must be a class in the working directory, in PYTHONPATH, installed, "
-            f"or in the folder of an experiment: {str(error).partition(chr(10))[0]}"
+            "or in the folder of an experiment, and in no folder of results: "
+            f"{str(error).partition(chr(10))[0]}"
         ) from None
-    if not callable(found):
-        raise ValueError(f"policy {name!r} must be a class with choose and observe")
+    is_class = isinstance(found, type) and all(
+        callable(getattr(found, verb, None)) for verb in ("choose", "observe")
+    )
+    if not is_class and not isinstance(found, Family):
+        raise ValueError(f"policy {name!r} must be a class with choose and observe, got {found!r}")
     return found  # type: ignore[no-any-return]

@@ -1,12 +1,19 @@
-"""Where the policies of users are found, which experiments name as ``module:Class``."""
+"""Where the policies of users are found, which experiments name as ``module:Class``.
+
+Their modules are code. They are imported only within ``modules_in``, which whoever runs an
+experiment file or passes ``--trust`` enters, and never from a folder of results.
+"""
 
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
+MANIFEST, COPY = "manifest.json", "experiment.toml"  # which show that a folder holds results
+IMPORTS = ContextVar("IMPORTS", default=False)  # whether modules of users may be imported
 HOMES: dict[str, str] = {}  # the folder in which each module of a user was found
 
 
@@ -22,7 +29,8 @@ class Beside:
         if path is not None:  # part of a package, which knows its own place
             return None
         first = [self.folder] if self.folder else []
-        spec = PathFinder.find_spec(name, [*first, *sys.path, ""], target)
+        searched = [one for one in (*first, *sys.path, "") if not holds_results(one)]
+        spec = PathFinder.find_spec(name, searched, target)
         if spec is not None and spec.origin is not None:
             home = Path(spec.origin).parents[spec.submodule_search_locations is not None]
             if str(home) == self.folder:
@@ -44,7 +52,14 @@ def modules_in(folder: str) -> Iterator[None]:
             del sys.modules[loaded]
     finder = Beside(folder)
     sys.meta_path.insert(0, finder)
+    token = IMPORTS.set(True)
     try:
         yield
     finally:
+        IMPORTS.reset(token)
         sys.meta_path.remove(finder)
+
+
+def holds_results(folder: str) -> bool:
+    """Whether a folder is one that a run has written to, from which nothing is imported."""
+    return Path(folder, MANIFEST).is_file() and Path(folder, COPY).is_file()

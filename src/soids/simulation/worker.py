@@ -45,7 +45,9 @@ def perform(trial: Trial, post: Post, row: int) -> Outcome | Failure:
     try:
         with undisturbed(), modules_in(post.folder), data_in(post.data):
             return played(trial, post.board, row)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a policy may raise SystemExit, or one of its own
         return Failure(in_one_line(error), traceback.format_exc())
 
 

@@ -157,11 +157,11 @@ def wrapped(label: str) -> str:
 
 def save(figure: "Figure", stem: str | os.PathLike[str]) -> list[Path]:
     """Write ``stem.png`` and ``stem.pdf``, each whole or not at all, and return their paths."""
-    written = []
+    written, folder = list[Path](), Path(stem).parent
     with styled():
         for ending, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
             content = io.BytesIO()
             figure.savefig(content, format=ending, dpi=200, metadata=metadata)
             written.append(Path(f"{os.fspath(stem)}.{ending}"))
-            write_whole(written[-1], content.getvalue())
+            write_whole(written[-1], content.getvalue(), folder)
     return written

@@ -1,0 +1,36 @@
+"""Rewards that cannot be true if the beliefs so far are."""
+
+import math
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from soids.evidence import Evidence
+from soids.policies.past import Outcome
+from soids.posteriors import Belief
+
+FAR = 1000.0  # standard deviations of a reward, given the beliefs
+FEW = 5  # rewards that say too little of the scale of the next one
+
+
+def warn_of_outlier(belief: Belief, believed: Evidence, outcomes: Sequence[Outcome]) -> bool:
+    """Whether a reward is far from all that was believed possible, with a warning of the first."""
+    if believed.rounds < FEW:
+        return False
+    thetas, _, weights = belief.particles()
+    origin, level = (believed.centre, believed.level) if believed.centred else (0.0, 0.0)
+    for decision, _, reward in outcomes:
+        means = thetas @ (decision.action - origin)
+        mean = float(weights @ means)
+        deviation = math.hypot(belief.noise(), math.sqrt(float(weights @ np.square(means - mean))))
+        surprise = abs(reward - level - mean) / deviation
+        if surprise > FAR:
+            warnings.warn(
+                f"the reward of round {decision.round}, {reward:g}, is {surprise:.2g} standard "
+                "deviations from what was believed: check the reward, or give a larger noise; such "
+                "rewards decide all later beliefs (this is said once)",
+                RuntimeWarning, stacklevel=5,
+            )  # fmt: skip
+            return True
+    return False

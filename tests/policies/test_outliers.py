@@ -1,0 +1,51 @@
+"""A reward that cannot be true is reported once, with its round and its value."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from soids import SOIDS, LinTS, load, paper_instance, save
+
+BANDIT = paper_instance(20, seed=0)
+
+
+def reports(policy, rounds, outliers=()):
+    """The warnings of impossible rewards in a run in which some rounds have another reward."""
+    rng, found = np.random.default_rng(0), []
+    for turn in range(1, rounds + 1):
+        decision = policy.choose(BANDIT.actions, rng)
+        reward = float(BANDIT.means[decision.index] + rng.standard_normal())
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            policy.observe(decision, 1e5 if turn in outliers else reward)
+        found += [(turn, str(one.message), one.filename) for one in caught]
+    return found
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [SOIDS(20), SOIDS(20, noise=1.0), SOIDS(20, noise=1.0, posterior="gaussian"), LinTS(20)],
+    ids=["given nothing", "given the noise", "gaussian", "lints"],
+)
+def test_an_outlier_is_reported_once_with_its_round_and_value(policy):
+    ((turn, message, filename),) = reports(policy, 15, outliers=(9, 12))
+    assert turn == 9
+    assert message.startswith("the reward of round 9, 100000, is")
+    assert filename == __file__
+
+
+def test_a_noise_that_is_far_too_small_is_reported():
+    ((_, message, _),) = reports(SOIDS(20, noise=1e-4, particles=20), 14)
+    assert "give a larger noise" in message
+
+
+def test_ordinary_rewards_are_not_reported():
+    assert not reports(SOIDS(20, noise=1.0), 30)
+
+
+def test_what_was_reported_is_not_reported_again_by_a_loaded_policy(tmp_path):
+    policy = SOIDS(20, noise=1.0)
+    assert reports(policy, 8, outliers=(8,))
+    save(policy, tmp_path / "policy")
+    assert not reports(load(tmp_path / "policy"), 4, outliers=(2,))

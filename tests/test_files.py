@@ -1,0 +1,122 @@
+"""Files that are written whole: their mode, what killed writers leave, and who else writes."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from soids import files
+from soids.files import write_whole
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs modes and locks of Unix")
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from soids import files
+os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
+files.write_whole(Path(sys.argv[1]), b"never")
+"""
+WAITING = """
+import sys, time
+from pathlib import Path
+from soids import files
+with files.alone(Path(sys.argv[1])) as descriptor:
+    print("there", flush=True)
+    sys.stdin.read()
+"""
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("before", [0o600, 0o640, 0o755])
+def test_a_file_keeps_its_mode(before, tmp_path):
+    path = tmp_path / "policy"
+    path.write_bytes(b"old")
+    path.chmod(before)
+    write_whole(path, b"new")
+    assert (path.read_bytes(), mode(path)) == (b"new", before)
+
+
+def test_a_secret_is_never_readable_under_its_temporary_name(tmp_path, monkeypatch):
+    path, modes = tmp_path / "policy", []
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    replace = os.replace
+
+    def watched(source, target):
+        modes.append(mode(source))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", watched)
+    write_whole(path, b"new")
+    assert modes == [0o600]
+
+
+def test_killed_writers_leave_one_file_that_the_next_one_takes_away(tmp_path):
+    path = tmp_path / "policy"
+    path.write_bytes(b"old")
+    for _ in range(3):
+        killed = subprocess.run([sys.executable, "-c", KILLED, path], check=False)
+        assert killed.returncode == -signal.SIGKILL
+        assert len(list(tmp_path.iterdir())) == 2
+        assert path.read_bytes() == b"old"
+    write_whole(path, b"new")
+    assert [(one, one.read_bytes()) for one in tmp_path.iterdir()] == [(path, b"new")]
+
+
+def test_what_another_process_is_writing_is_waited_for(tmp_path):
+    path, beside = tmp_path / "policy", tmp_path / ".policy.part"
+    other = subprocess.Popen(
+        [sys.executable, "-c", WAITING, beside], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert other.stdout.readline() == b"there\n"
+    writer = threading.Thread(target=write_whole, args=(path, b"new"))
+    writer.start()
+    writer.join(0.3)
+    assert writer.is_alive()
+    assert beside.exists()
+    assert not path.exists()
+    other.communicate()
+    writer.join(30.0)
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_writers_at_the_same_time_each_write_whole(tmp_path):
+    path, contents = tmp_path / "policy", [bytes([n]) * 100_000 for n in range(8)]
+    writers = [threading.Thread(target=write_whole, args=(path, one)) for one in contents * 5]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert path.read_bytes() in contents
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_folder_is_synchronised_after_the_file_has_its_name(tmp_path, monkeypatch):
+    path, synced = tmp_path / "policy", []
+
+    def noted(descriptor):
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        synced.append((is_folder, path.exists()))
+
+    monkeypatch.setattr(files.os, "fsync", noted)
+    write_whole(path, b"new")
+    assert synced == [(False, False), (True, True)]
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "secret").write_bytes(b"mine")
+    path = tmp_path / "results" / "report.html"
+    path.symlink_to(tmp_path / "secret")
+    with pytest.raises(PermissionError, match=r"path must lie in .*results"):
+        write_whole(path, b"theirs", tmp_path / "results")
+    assert (tmp_path / "secret").read_bytes() == b"mine"
