@@ -96,8 +96,9 @@ def schema_for(entries: list[Entry], pyarrow: Any) -> Any:
     return pyarrow.schema({
         "id": text, "time": text if is_text else number, "policy": text,
         "set": text, "count": pyarrow.int64(), "actions": pyarrow.list_(pyarrow.list_(number)),
-        "chosen": pyarrow.int64(), "propensity": number, "probabilities": pyarrow.list_(number),
-        "reward": number, "target": pyarrow.list_(number) if is_list else number,
+        "chosen": pyarrow.int64(), "name": text, "propensity": number,
+        "probabilities": pyarrow.list_(number), "reward": number,
+        "target": pyarrow.list_(number) if is_list else number,
     })  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from soids.evidence import Evidence
 from soids.information import Spread, greedy
 from soids.policies.decision import Floored
 from soids.policies.policy import Decision, Family, Menu, Outcome, Past, Plan, Rule
+from soids.policies.prediction import Coefficients, Prediction
 from soids.policies.settings import assign
 from soids.regression.lasso import Inner, Products, lasso
 from soids.regression.mcp import two_step_mcp
@@ -128,6 +129,22 @@ class PerArmRule(Rule[Known]):
             known[number] = Arm(forced, self._fitted(whole, self.penalty, t))
         explored = tuple(turn for turn in mind.explored if turn in past.pending)
         return Known(tuple(known), explored)
+
+    def coefficients(self, mind: Known, past: Past) -> Coefficients:
+        if self.arms is None:
+            raise ValueError(
+                f"{self.name} estimates coefficients of all rows for each arm where arms are rows: "
+                "give arms, or ask predict"
+            )
+        thetas = np.zeros((self.arms, self.dimension // self.arms))
+        for theta, arm in zip(thetas, mind.arms, strict=False):
+            theta[:] = arm.whole.theta
+        return Coefficients.of(thetas.ravel())
+
+    def predict(self, mind: Known, past: Past, menu: Menu) -> Prediction:
+        arms = self._arms_of(menu)
+        mean = scores(self._contexts(menu, arms), arms, [arm.whole for arm in mind.arms])
+        return Prediction(mean, np.full(len(mean), np.nan))
 
     def _unknown(self) -> Arm:
         size = 0 if self.arms is None else self.dimension // self.arms

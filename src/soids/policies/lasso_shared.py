@@ -15,6 +15,7 @@ from soids.arrays import Floats
 from soids.evidence import Evidence
 from soids.information import Spread, greedy
 from soids.policies.policy import Family, Generator, Menu, Outcome, Past, Plan, Rule
+from soids.policies.prediction import Coefficients
 from soids.regression.lasso import lasso
 from soids.regression.thresholded import large, least_squares_on
 
@@ -46,6 +47,9 @@ class LassoRule(Rule[Estimate]):
 
     def law(self, mind: Estimate, past: Past, menu: Menu) -> Plan:
         return Plan(greedy(menu.actions @ mind.theta))
+
+    def coefficients(self, mind: Estimate, past: Past) -> Coefficients:
+        return Coefficients.of(mind.theta)
 
     def _estimated(self, mind: Estimate, evidence: Evidence) -> Estimate:
         """The mind with an estimate from all rewards so far."""

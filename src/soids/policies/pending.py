@@ -28,6 +28,7 @@ class Waiting:
     action: Floats  # (d,)
     place: int  # of the action among those not excluded
     first: int  # the first waiting round in which its action set was on offer
+    name: str | None = None  # of the action
 
 
 class Shared(NamedTuple):
@@ -47,13 +48,15 @@ class Waitlist(NamedTuple):
     actions: Floats  # (P, d)
     first: tuple[int, ...]  # of each action set
     shared: tuple[Shared, ...]
+    names: tuple[str | None, ...] = ()  # of the actions, if some have one
 
     def pending(self) -> "Pending":
         """The collection that this table was made from."""
         blocks: dict[int, dict[int, Waiting]] = {}
-        rows = zip(self.rounds.tolist(), self.probabilities.tolist(), self.actions, strict=True)
-        for (turn, index, place, first), probability, action in rows:
-            waiting = Waiting(turn, index, probability, action.copy(), place, first)
+        rounds, names = self.rounds.tolist(), self.names or (None,) * len(self.rounds)
+        rows = zip(rounds, self.probabilities.tolist(), self.actions, names, strict=True)
+        for (turn, index, place, first), probability, action, name in rows:
+            waiting = Waiting(turn, index, probability, action.copy(), place, first, name)
             blocks.setdefault(turn // BLOCK, {})[turn] = waiting
         return Pending(blocks, dict(zip(self.first, self.shared, strict=True)), len(self.rounds))
 
@@ -87,11 +90,12 @@ class Pending:
         """All of it as a few arrays."""
         waiting = list(self)
         rounds = np.array([[one.round, one.index, one.place, one.first] for one in waiting])
+        names = tuple(one.name for one in waiting)
         return Waitlist(
             rounds.reshape(-1, 4).astype(np.int64),
             np.array([one.probability for one in waiting]),
             np.array([one.action for one in waiting]),
-            tuple(self.shared), tuple(self.shared.values()),
+            tuple(self.shared), tuple(self.shared.values()), names if any(names) else (),
         )  # fmt: skip
 
     def menu(self, waiting: Waiting) -> Menu | None:
@@ -123,7 +127,8 @@ class Pending:
                 unknown = [n for n, one in shared.items() if not one.known]
                 if len(unknown) > room:
                     del shared[max(unknown, key=lambda n: shared[n].key)]
-        waiting = Waiting(turn, index, probability, menu.actions[place].copy(), place, first)
+        action, name = menu.actions[place].copy(), offered.name(index)
+        waiting = Waiting(turn, index, probability, action, place, first, name)
         blocks = self.blocks.copy()
         blocks[turn // BLOCK] = {**blocks.get(turn // BLOCK, {}), turn: waiting}
         return Pending(blocks, shared, self.count + 1)

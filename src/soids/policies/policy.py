@@ -16,8 +16,10 @@ from soids.evidence import Evidence, Menu
 from soids.information import Mixture
 from soids.policies.decision import Decision, Floored, Information, Offered, as_floor, check_law
 from soids.policies.explanation import Explanation
+from soids.policies.names import NAMELESS, feature_names, names_of
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
+from soids.policies.prediction import Coefficients, Prediction
 from soids.policies.rule import Plan, Rule
 from soids.policies.settings import check_call, parameters_of, settings_of
 
@@ -27,7 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 Floor = float | Floats | None
-Indices = Sequence[int] | Ints
+Indices = Sequence[int | str] | Ints  # or names
 BY_NOW = "By what is believed now, after later choices: "  # of decisions that are not the last
 
 
@@ -100,20 +102,23 @@ class Policy:
         return list(self._state.past.pending)
 
     def choose(
-        self, actions: object, rng: Generator, *, floor: Floor = None, excluded: Indices = ()
-    ) -> Decision:
-        """Choose one of the actions (K, d) on offer that are not ``excluded`` (by their indices).
+        self, actions: object, rng: Generator, *, floor: Floor = None, excluded: Indices = (),
+        names: Sequence[str] | None = None,
+    ) -> Decision:  # fmt: skip
+        """Choose one of the actions (K, d) on offer that are not ``excluded`` (by index or name).
 
         ``floor`` is a probability in all, spread evenly, or the least probability of each action.
+        ``names`` (K,) are those of the actions; a data frame has them in its index.
         """
         as_generator(rng)
-        offered, floors = self._asked(actions, excluded, floor)
+        offered, floors = self._asked(actions, excluded, floor, names)
         mind = self.rule.think(self._state.mind, self._state.past, offered.menu, rng)
         return self._drawn(mind, offered, rng.random(), floors)
 
     def decide(
-        self, actions: object, uniform: float, *, floor: Floor = None, excluded: Indices = ()
-    ) -> Decision:
+        self, actions: object, uniform: float, *, floor: Floor = None, excluded: Indices = (),
+        names: Sequence[str] | None = None,
+    ) -> Decision:  # fmt: skip
         """Choose as ``choose`` does, by the last beliefs, with a given number in [0, 1).
 
         Sampled beliefs are those of the last ``refresh`` or ``choose``; sums of rewards are those
@@ -122,19 +127,20 @@ class Policy:
         uniform = as_number(uniform, "uniform", 0.0)
         if uniform >= 1.0:
             raise ValueError(f"uniform must lie in [0, 1), got {uniform!r}")
-        offered, floors = self._asked(actions, excluded, floor)
+        offered, floors = self._asked(actions, excluded, floor, names)
         mind = self._state.mind if self._state.has_thought else self._mind_for(offered.menu)
         return self._drawn(mind, offered, uniform, floors)
 
     def law(
-        self, actions: object, *, floor: Floor = None, excluded: Indices = ()
-    ) -> Floats:  # (K,)
+        self, actions: object, *, floor: Floor = None, excluded: Indices = (),
+        names: Sequence[str] | None = None,
+    ) -> Floats:  # (K,)  # fmt: skip
         """The exact distribution of the next choice; it leaves no trace.
 
         If rewards have come since the last ``refresh`` or ``choose``, beliefs are formed for this
         answer alone, from random numbers of their own.
         """
-        offered, floors = self._asked(actions, excluded, floor)
+        offered, floors = self._asked(actions, excluded, floor, names)
         plan = self._plan(self._mind_for(offered.menu), offered.menu)
         mixture = plan.mixture if floors is None else Floored(plan.mixture, floors)
         return offered.spread(mixture)
@@ -189,12 +195,23 @@ class Policy:
         """The probability that each feature matters, given all rewards so far."""
         return self.rule.inclusion(self.mind)
 
+    def predict(self, actions: object, *, names: Sequence[str] | None = None) -> Prediction:
+        """The mean reward of each action (K, d), given all rewards so far, and its deviation."""
+        offered = self._offer(actions, (), names)
+        mind, past = self._mind_for(offered.menu), self._state.past
+        return self.rule.predict(mind, past, offered.menu)._replace(names=offered.names.actions)
+
+    def coefficients(self, names: Sequence[str] | None = None) -> Coefficients:
+        """The coefficient of each feature, given all rewards so far; ``names`` (d,) are theirs."""
+        found = self.rule.coefficients(self.mind, self._state.past)
+        return found._replace(names=tuple(feature_names(names, None, self.dimension)))
+
     def explain(self, decision: Decision, names: Sequence[str] | None = None) -> Explanation:
-        """Why this action: its expected regret and information gain, and the features behind it.
+        """Why this action, and not the one that is expected to earn most of all others.
 
         The beliefs are those of the last ``choose`` or ``refresh`` if the decision is the last one;
         else they are those of now, and the sentence begins with that. It calls features by their
-        ``names`` (d,).
+        ``names`` (d,), or as the data frame of the actions did.
         """
         self._state.past.check_own(decision)
         if not isinstance(decision, Decision):
@@ -204,10 +221,22 @@ class Policy:
             )
         is_last = decision.round == self._state.past.decisions
         mind = self._state.mind if is_last and self._state.has_thought else self.mind
+        names = feature_names(names, decision.offered.names.features, self.dimension)
         told = self.rule.explain(mind, decision, names)
         return told if is_last else told._replace(sentence=f"{BY_NOW}{told.sentence}")
 
-    def _offer(self, actions: object, excluded: Indices) -> Offered:
+    def _offer(
+        self, actions: object, excluded: Indices, names: Sequence[str] | None = None
+    ) -> Offered:
+        """The actions on offer and their names, checked."""
+        known = names_of(actions, names)
+        if known is NAMELESS:
+            return self._offered(actions, excluded)
+        if known.actions is not None:
+            excluded = known.places(excluded, len(known.actions))
+        return self._offered(actions, excluded).named(known)
+
+    def _offered(self, actions: object, excluded: Indices) -> Offered:
         """The actions on offer, checked; an action set that is known already is the same object."""
         if np.size(excluded):
             if self.rule.takes_exclusions:
@@ -230,10 +259,10 @@ class Policy:
         return self.rule.think(mind, past, menu, np.random.default_rng(past.decisions))
 
     def _asked(
-        self, actions: object, excluded: Indices, floor: Floor
+        self, actions: object, excluded: Indices, floor: Floor, names: Sequence[str] | None
     ) -> tuple[Offered, Floats | None]:
         """The actions on offer and their floors (n,), checked before anything changes."""
-        offered = self._offer(actions, excluded)
+        offered = self._offer(actions, excluded, names)
         self.rule.check(self._state.past, offered.menu)
         return offered, offered.floors(self.floor if floor is None else as_floor(floor))
 

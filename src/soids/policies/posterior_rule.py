@@ -32,6 +32,7 @@ from soids.policies.policy import (
     Rule,
     Waiting,
 )  # fmt: skip
+from soids.policies.prediction import Coefficients, Prediction
 from soids.policies.settings import assign
 from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.particle_system import ParticleSystem
@@ -190,7 +191,14 @@ class PosteriorRule(Rule[Mind]):
     def inclusion(self, mind: Mind) -> Floats:  # (d,)
         return formed(mind).particles().inclusion()
 
-    def explain(self, mind: Mind, decision: Decision, names: Sequence[str] | None) -> Explanation:
+    def coefficients(self, mind: Mind, past: Past) -> Coefficients:
+        return Coefficients.under(formed(mind).particles())
+
+    def predict(self, mind: Mind, past: Past, menu: Menu) -> Prediction:
+        appraiser = Appraiser.of(formed(mind), GAINS[self.gain], mind.believed)
+        return Prediction.of(appraiser.rewards_on(menu), appraiser.weights, appraiser.level)
+
+    def explain(self, mind: Mind, decision: Decision, names: Sequence[str]) -> Explanation:
         appraiser = Appraiser.of(formed(mind), GAINS[self.gain], mind.believed)
         return explain(decision, appraiser, names)
 

@@ -6,6 +6,7 @@ What a rule has learned beyond the evidence is its mind, an immutable value.
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+import numpy as np
 from numpy.random import Generator
 
 from soids.arrays import Floats
@@ -15,6 +16,7 @@ from soids.policies.decision import SILENT, Decision, Information
 from soids.policies.explanation import Explanation
 from soids.policies.past import Outcome, Past
 from soids.policies.pending import Waiting
+from soids.policies.prediction import Coefficients, Prediction
 from soids.policies.settings import check_settings
 
 Mind = TypeVar("Mind")
@@ -89,6 +91,15 @@ class Rule(Generic[Mind]):
         """The probability that each feature matters."""
         raise ValueError(f"{self.name} forms no belief about features: SOIDS and Thompson do")
 
-    def explain(self, mind: Mind, decision: Decision, names: Sequence[str] | None) -> Explanation:
+    def coefficients(self, mind: Mind, past: Past) -> Coefficients:
+        """What is known of each feature's coefficient."""
+        raise ValueError(f"{self.name} estimates no coefficients: SOIDS, LinTS and LinUCB do")
+
+    def predict(self, mind: Mind, past: Past, menu: Menu) -> Prediction:
+        """The mean reward of each action, without a deviation unless a rule knows one."""
+        mean = self.coefficients(mind, past).reward_on(menu, past.evidence)
+        return Prediction(mean, np.full(len(mean), np.nan))
+
+    def explain(self, mind: Mind, decision: Decision, names: Sequence[str]) -> Explanation:
         """Why an action was chosen."""
         raise ValueError(f"{self.name} forms no belief to explain a choice by: SOIDS does")
