@@ -144,7 +144,7 @@ def test_arms_with_a_parameter_each_list_the_coefficients_of_all():
 
 
 def test_a_printed_table_has_the_features_that_matter_first_and_only_known_columns():
-    shown = str(taught(SOIDS(4)).coefficients(FEATURES)).splitlines()
+    shown = str(taught(SOIDS(4), rounds=30).coefficients(FEATURES)).splitlines()
     assert shown[0].split() == ["mean", "sd", "inclusion"]
     assert shown[1].startswith("weight ")
     wide = LinUCB(30, norm=1.0).coefficients()

@@ -3,6 +3,7 @@ in the log, and policies of ours, which first learn from a part of the log.
 """
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,24 +92,22 @@ def learned(label: str, make: Callable[[int], Any], rng: np.random.Generator) ->
 
 def trained(rounds: Rounds, make: Callable[[int], Any]) -> Policy:
     """A policy that has learned from choices that it did not make."""
-    policy: Policy | None = None
-    for entry, reward in rounds:
-        actions = entry.features
-        if policy is None:
-            policy = make(actions.shape[1])
-            if not isinstance(policy, Policy):
-                raise ValueError(
-                    f"{type(policy).__name__} cannot learn from choices that it did not make, as "
-                    "it is not a policy of soids: evaluate it by rejection (--mode rejection)"
-                )
-        try:
-            policy.learn(actions, entry.chosen, reward, probability=entry.propensity)
-        except ValueError as error:
-            if policy.rule.learns_from_others:
-                raise
-            raise ValueError(f"{error}: evaluate it by rejection (--mode rejection)") from None
-    if policy is None:
+    waiting = iter(rounds)
+    first = next(waiting, None)
+    if first is None:
         raise ValueError("there must be rounds to learn from: raise the share to train on")
+    policy = make(first[0].features.shape[1])
+    if not isinstance(policy, Policy):
+        raise ValueError(
+            f"{type(policy).__name__} cannot learn from choices that it did not make, as "
+            "it is not a policy of soids: evaluate it by rejection (--mode rejection)"
+        )
+    try:
+        policy.learn_from(entry for entry, _ in chain([first], waiting))
+    except ValueError as error:
+        if policy.rule.learns_from_others:
+            raise
+        raise ValueError(f"{error}: evaluate it by rejection (--mode rejection)") from None
     return policy
 
 

@@ -49,7 +49,7 @@ class Offered:
 
     @classmethod
     def without(
-        cls, table: Table, excluded: Sequence[int] | Ints, find: Callable[[Table], Menu]
+        cls, table: Table, excluded: Sequence[int | str] | Ints, find: Callable[[Table], Menu]
     ) -> "Offered":
         """The actions of a table (K, d) that are not excluded; ``find`` gives their ``Menu``."""
         total = int(table.shape[0])

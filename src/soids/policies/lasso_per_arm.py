@@ -22,6 +22,7 @@ from soids.arrays import Bools, Floats, Ints, as_count
 from soids.evidence import Evidence
 from soids.information import Spread, greedy
 from soids.policies.decision import Floored
+from soids.policies.enlarging import Embedding
 from soids.policies.policy import Decision, Family, Menu, Outcome, Past, Plan, Rule
 from soids.policies.prediction import Coefficients, Prediction
 from soids.policies.settings import assign
@@ -232,6 +233,11 @@ class MCPBanditRule(PerArmRule):
 
     chance: float = 1.0
     concavity: float = 3.0
+
+    def enlarged(self, mind: Known, embedding: Embedding) -> Known:
+        if self.arms is None or not embedding.is_appended:
+            raise ValueError(f"{self.name} must know its arms to get another one behind them")
+        return mind
 
     def law(self, mind: Known, past: Past, menu: Menu) -> Plan:
         count = len(menu.actions)

@@ -14,6 +14,7 @@ import numpy as np
 from soids.arrays import Floats
 from soids.evidence import Evidence
 from soids.information import Spread, greedy
+from soids.policies.enlarging import Embedding, Menus
 from soids.policies.policy import Family, Generator, Menu, Outcome, Past, Plan, Rule
 from soids.policies.prediction import Coefficients
 from soids.regression.lasso import lasso
@@ -47,6 +48,11 @@ class LassoRule(Rule[Estimate]):
 
     def law(self, mind: Estimate, past: Past, menu: Menu) -> Plan:
         return Plan(greedy(menu.actions @ mind.theta))
+
+    def enlarged(self, mind: Estimate, embedding: Embedding) -> Estimate:
+        pseudo = mind.pseudo and embedding.evidence(mind.pseudo, Menus(embedding))
+        theta, latest = embedding.rows(mind.theta), embedding.rows(mind.lasso)
+        return mind._replace(theta=theta, lasso=latest, pseudo=pseudo)
 
     def coefficients(self, mind: Estimate, past: Past) -> Coefficients:
         return Coefficients.of(mind.theta)

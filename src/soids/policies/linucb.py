@@ -10,6 +10,7 @@ from soids.arrays import Floats
 from soids.evidence import Evidence
 from soids.information import TwoPoint
 from soids.kernels.inverse_norms import lengths_of
+from soids.policies.enlarging import Embedding
 from soids.policies.policy import Decision, Family, Information, Menu, Past, Plan, Rule
 from soids.policies.prediction import Coefficients, Prediction
 from soids.regression.ridge import Ellipsoid, ridge, self_normalised_radius
@@ -67,6 +68,9 @@ class EllipsoidRule(Rule[Mind]):
         if radius is None:
             radius = self_normalised_radius(factor, *known)
         return Ellipsoid(centre, factor, radius, evidence.centre if evidence.centred else None)
+
+    def enlarged(self, mind: Mind, embedding: Embedding) -> Mind:
+        return self.start()
 
     def coefficients(self, mind: Mind, past: Past) -> Coefficients:
         ellipsoid = self.ellipsoid(past.evidence)._replace(origin=None)

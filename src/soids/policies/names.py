@@ -44,9 +44,9 @@ def names_of(actions: Any, names: object) -> Names:
     """
     if isinstance(actions, np.ndarray):
         return NAMELESS if names is None else Names(as_names(names, "names"))
-    index, columns = getattr(actions, "index", None), getattr(actions, "columns", None)
-    if names is None and columns is not None and hasattr(index, "tolist"):  # as of pandas
-        labels = index.tolist()
+    columns: Any = getattr(actions, "columns", None)
+    if names is None and columns is not None and hasattr(actions, "index"):  # as pandas has
+        labels = list(actions.index)
         names = labels if all(isinstance(label, str) for label in labels) else None
     own = None if names is None else as_names(names, "names")
     if columns is None or not all(isinstance(column, str) for column in columns):

@@ -5,18 +5,20 @@ need from here.
 """
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.random import Generator
 
-from soids.arrays import Floats, Ints, as_count, as_generator, as_number, as_table, is_immutable
+from soids.arrays import Floats, Ints, as_generator, as_number, as_table, is_immutable
 from soids.evidence import Evidence, Menu
 from soids.information import Mixture
 from soids.policies.decision import Decision, Floored, Information, Offered, as_floor, check_law
+from soids.policies.enlarging import as_embedding
 from soids.policies.explanation import Explanation
 from soids.policies.names import NAMELESS, feature_names, names_of
+from soids.policies.others import Round, learned, rounds_in, rounds_of
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
 from soids.policies.prediction import Coefficients, Prediction
@@ -161,24 +163,26 @@ class Policy:
 
     def observe(self, decision: Decided | Sequence[Decided], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        self._learn(self._state.past, decision, reward)
+        past, outcomes = self._state.past.settled(
+            decision, reward, self.rule.discount, self.rule.intercept
+        )
+        mind = self.rule.learn(self._state.mind, past, outcomes)
+        self._state = State(mind, past, self._state.has_thought)
 
     def learn(
-        self, actions: object, index: int, reward: float, *, probability: float = 1.0
-    ) -> None:
-        """Learn from a choice of someone else, made with this probability."""
-        if not self.rule.learns_from_others:
-            raise ValueError(
-                f"{self.rule.name} cannot learn from choices that it did not make, as it tries "
-                "actions by a plan of its own"
-            )
-        offered = self._offer(actions, ())
-        index = as_count(index, "index", 0, offered.count - 1)
-        probability = as_number(probability, "probability", 0.0, strict=True)
-        if probability > 1.0:
-            raise ValueError(f"probability must be at most 1, got {probability:g}")
-        past = self._state.past.after(offered, index, probability, self.rule.needs_sets)
-        self._learn(past, past.pending[past.decisions], reward)
+        self, actions: object, index: object, reward: object, *, probability: object = 1.0,
+        names: Sequence[str] | None = None,
+    ) -> None:  # fmt: skip
+        """Learn from a choice of someone else, made with this probability, or from many at once.
+
+        Many are an ``index`` and a ``reward`` for each round (n,), beside one action set (K, d) or
+        a set for each round (n, K, d). An index may be one of the ``names`` (K,) of the actions.
+        """
+        self._learn_rounds(rounds_in(actions, index, reward, probability, names))
+
+    def learn_from(self, log: object) -> None:
+        """Learn from all decisions of a log that have a reward: ``soids.logs.read_log(path)``."""
+        self._learn_rounds(rounds_of(log))
 
     def forget(self, decision: Decided | Sequence[Decided]) -> None:
         """Give up on the reward of a decision, or of a list of them: it will never come."""
@@ -224,6 +228,23 @@ class Policy:
         names = feature_names(names, decision.offered.names.features, self.dimension)
         told = self.rule.explain(mind, decision, names)
         return told if is_last else told._replace(sentence=f"{BY_NOW}{told.sentence}")
+
+    def enlarged(
+        self, dimension: int, columns: Sequence[int] | Ints | None = None, **settings: Any
+    ) -> "Policy":
+        """A policy for more features, such as those of another arm, that has learned the same.
+
+        The old features stand at ``columns`` (d,) of the new ones: at the first, if not given. The
+        ``settings`` replace those of this policy. Beliefs are formed anew.
+        """
+        embedding, kind = as_embedding(self.dimension, dimension, columns), type(self.rule)
+        floor = settings.pop("floor", self.floor)
+        known = settings_of(self.rule) | settings | {"dimension": dimension}
+        check_call(self.rule.name, signature_of(kind), (), known)
+        mind, past, _ = self._state
+        policy = Policy(kind(**known), floor=floor)
+        policy.state = State(self.rule.enlarged(mind, embedding), embedding.past(past))
+        return policy
 
     def _offer(
         self, actions: object, excluded: Indices, names: Sequence[str] | None = None
@@ -295,10 +316,10 @@ class Policy:
         self._state = State(self.rule.chosen(mind, plan, decision, left), past, True)
         return decision
 
-    def _learn(self, past: Past, decision: Decided | Sequence[Decided], reward: object) -> None:
-        past, outcomes = past.settled(decision, reward, self.rule.discount, self.rule.intercept)
-        mind = self.rule.learn(self._state.mind, past, outcomes)
-        self._state = State(mind, past, self._state.has_thought)
+    def _learn_rounds(self, rounds: Iterator[Round]) -> None:
+        """Learn from rounds of others: from all, or from none if there is an error."""
+        mind, past, has_thought = self._state
+        self._state = State(*learned(self.rule, mind, past, rounds), has_thought)
 
 
 class Family:
@@ -306,9 +327,7 @@ class Family:
 
     def __init__(self, rule: type[Rule[Any]]) -> None:
         self.rule, self.__doc__ = rule, rule.__doc__
-        floor = inspect.Parameter("floor", inspect.Parameter.KEYWORD_ONLY, default=0.0)
-        parameters = [*parameters_of(rule).values(), floor]
-        self.__signature__ = inspect.Signature(parameters, return_annotation=Policy)
+        self.__signature__ = signature_of(rule)
 
     def __call__(self, *args: Any, floor: float | Floats = 0.0, **settings: Any) -> Policy:
         check_call(repr(self), self.__signature__, args, settings)
@@ -316,3 +335,10 @@ class Family:
 
     def __repr__(self) -> str:
         return self.rule.__name__.removesuffix("Rule")
+
+
+def signature_of(rule: type[Rule[Any]]) -> inspect.Signature:
+    """The signature of a constructor of policies with this kind of rule."""
+    floor = inspect.Parameter("floor", inspect.Parameter.KEYWORD_ONLY, default=0.0)
+    parameters = [*parameters_of(rule).values(), floor]
+    return inspect.Signature(parameters, return_annotation=Policy)

@@ -20,6 +20,7 @@ from soids.arrays import Floats, as_number
 from soids.evidence import SETS, Evidence
 from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
+from soids.policies.enlarging import Embedding
 from soids.policies.explanation import Explanation, explain
 from soids.policies.pending_information import Awaited, awaited
 from soids.policies.policy import (
@@ -190,6 +191,9 @@ class PosteriorRule(Rule[Mind]):
 
     def inclusion(self, mind: Mind) -> Floats:  # (d,)
         return formed(mind).particles().inclusion()
+
+    def enlarged(self, mind: Mind, embedding: Embedding) -> Mind:
+        return Mind(ratios=mind.ratios, root_ratios=mind.root_ratios)
 
     def coefficients(self, mind: Mind, past: Past) -> Coefficients:
         return Coefficients.under(formed(mind).particles())

@@ -13,6 +13,7 @@ from soids.arrays import Floats
 from soids.evidence import SETS, Menu
 from soids.information import Mixture
 from soids.policies.decision import SILENT, Decision, Information
+from soids.policies.enlarging import Embedding
 from soids.policies.explanation import Explanation
 from soids.policies.past import Outcome, Past
 from soids.policies.pending import Waiting
@@ -90,6 +91,12 @@ class Rule(Generic[Mind]):
     def inclusion(self, mind: Mind) -> Floats:  # (d,)
         """The probability that each feature matters."""
         raise ValueError(f"{self.name} forms no belief about features: SOIDS and Thompson do")
+
+    def enlarged(self, mind: Mind, embedding: Embedding) -> Mind:
+        """The mind for more features, beside the evidence, which has them already."""
+        raise ValueError(
+            f"{self.name} cannot go on with more features: build a new one, and let it learn"
+        )
 
     def coefficients(self, mind: Mind, past: Past) -> Coefficients:
         """What is known of each feature's coefficient."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from soids.information import Spread
+from soids.policies.enlarging import Embedding
 from soids.policies.policy import Family, Menu, Past, Plan, Rule
 
 
@@ -19,6 +20,9 @@ class UniformRule(Rule[None]):
     minds = (type(None),)
 
     dimension: int
+
+    def enlarged(self, mind: None, embedding: Embedding) -> None:
+        return None
 
     def law(self, mind: None, past: Past, menu: Menu) -> Plan:
         count = len(menu.actions)
