@@ -38,6 +38,7 @@ from soids.policies.settings import assign
 from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.particle_system import ParticleSystem
 from soids.rates import Progress, Rate, as_rate
+from soids.regression.scaled_lasso import Sums, scaled_noise
 from soids.spelling import check_choice
 
 
@@ -152,7 +153,7 @@ class PosteriorRule(Rule[Mind]):
         if mind.belief is not None and mind.believed is evidence:
             return mind
         rate = self._learning_rate(mind, evidence, menu)
-        noise = self.model.noise or 1.0 if mind.belief is None else mind.belief.noise()
+        noise = self._noise(evidence) if mind.belief is None else mind.belief.noise()
         seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
         tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds)
         is_same_model = mind.believed is None or mind.believed.centred == evidence.centred
@@ -225,6 +226,10 @@ class PosteriorRule(Rule[Mind]):
             mind.root_ratios, actions, self.action_bound,
         )  # fmt: skip
         return as_number(as_rate(self.rate)(progress), "rate", 0.0)
+
+    def _noise(self, evidence: Evidence) -> float:
+        """The noise before any belief: as given, or by the scaled lasso if there are rewards."""
+        return self.model.noise or scaled_noise(Sums.of(evidence)) or 1.0
 
     def known_sparsity(self, belief: Belief | None) -> float:
         """The sparsity as given, or as believed."""
