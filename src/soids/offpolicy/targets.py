@@ -24,6 +24,11 @@ class Candidate(NamedTuple):
     prepare: Callable[[Rounds], Target]  # given the training rounds
     learns: bool = False
 
+    @property
+    def policy(self) -> Policy | None:
+        """The policy that learned for the last evaluation, if there is one; it may go on."""
+        return getattr(self.prepare, "policy", None)
+
 
 def logged(entry: Entry) -> Floats | float:
     """The policy that made the log."""
@@ -80,14 +85,24 @@ NAMED: dict[str, Candidate] = {
 
 
 def learned(label: str, make: Callable[[int], Any], rng: np.random.Generator) -> Candidate:
-    """A policy, made for a dimension, that learns from a part of the log and then stays so."""
+    """A policy, made for a dimension, that learns from a part of the log and then stays so.
 
-    def prepare(rounds: Rounds) -> Target:
-        policy = trained(rounds, make)
-        policy.refresh(rng)
-        return Fixed(policy)
+    After an evaluation ``policy`` of the candidate is the policy that was valued.
+    """
+    return Candidate(label, Learner(make, rng), learns=True)
 
-    return Candidate(label, prepare, learns=True)
+
+class Learner:
+    """Makes a policy, lets it learn, and keeps it."""
+
+    def __init__(self, make: Callable[[int], Any], rng: np.random.Generator) -> None:
+        self.make, self.rng = make, rng
+        self.policy: Policy | None = None
+
+    def __call__(self, rounds: Rounds) -> Target:
+        self.policy = trained(rounds, self.make)
+        self.policy.refresh(self.rng)
+        return Fixed(self.policy)
 
 
 def trained(rounds: Rounds, make: Callable[[int], Any]) -> Policy:
