@@ -351,6 +351,7 @@ def test_a_policy_thinks_only_of_what_is_new(name, make_log, monkeypatch):
 
 
 # The rates of Theorem 3 fall with what was played, and these policies have played nothing.
+@pytest.mark.filterwarnings("ignore:every coefficient is zero:RuntimeWarning")
 @pytest.mark.parametrize("name", [one for one in TEACHABLE if not one.endswith("theorem3")])
 def test_every_policy_without_a_plan_can_be_taught_what_pays(name):
     log = made_log(200)

@@ -50,7 +50,7 @@ def names_of(actions: Any, names: object) -> Names:
         names = labels if all(isinstance(label, str) for label in labels) else None
     own = None if names is None else as_names(names, "names")
     if columns is None or not all(isinstance(column, str) for column in columns):
-        return Names(own)
+        return NAMELESS if own is None else Names(own)
     return Names(own, tuple(columns))
 
 
