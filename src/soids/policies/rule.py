@@ -72,6 +72,10 @@ class Rule(Generic[Mind]):
         """Bring the mind up to the evidence: the only random step, and the only costly one."""
         return mind
 
+    def merged(self, thought: Mind, before: Mind, now: Mind) -> Mind | None:
+        """What was thought about ``before``, with what has changed until ``now``; None drops it."""
+        return thought if now is before else None
+
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
         """The distribution over the actions on offer; deterministic."""
         raise NotImplementedError(f"{type(self).__name__} must have a method law")
