@@ -176,12 +176,16 @@ class Evidence(NamedTuple):
         ``turn`` is the number of the round, which determines its random key. If the set is None,
         because there were too many to keep it, the sets of other rounds represent it.
         """
-        after = self.note(action, reward)
+        return self.note(action, reward).offering(menu, int(self.rounds) if turn is None else turn)
+
+    def offering(self, menu: Menu | None, turn: int) -> "Evidence":
+        """The evidence with the action set of its last round, whose number is ``turn``."""
+        after = self
         if menu is None:
             return after if self.sampled or self.fading else after.of_its_sample()
         known = self._place(menu)
         menu = menu if known is None else self.menus[known]
-        key = random_key(int(self.rounds) if turn is None else turn)
+        key = random_key(turn)
         lots, owners = self.lots, self.owners
         if len(lots) < self.sets or key < lots[-1]:
             place = bisect(lots, key)
@@ -234,6 +238,32 @@ class Evidence(NamedTuple):
             level,
             self.centred,
             None if self.tally is None else self.tally.add(played, earned),
+        )  # fmt: skip
+
+    def note_all(self, actions: Floats, rewards: Floats) -> "Evidence":
+        """The evidence after many more rewards (n,) of actions (n, d), without their action sets.
+
+        >>> once = Evidence.empty(1).note_all(np.ones((2, 1)), np.array([1.0, 3.0]))
+        >>> once.moment.tolist(), once.energy, once.level
+        ([4.0], 10.0, 2.0)
+        """
+        count, evidence = len(rewards), self
+        if count == 1 or not self.played.is_whole:
+            for action, reward in zip(actions, rewards.tolist(), strict=True):
+                evidence = evidence.note(action, reward)
+            return evidence
+        rounds, total, level = self.rounds + count, self.total + actions.sum(axis=0), self.level
+        if self.centred:  # deviations from the new means, and of those from the old ones
+            mean, middle = actions.mean(axis=0), float(rewards.mean())
+            weight = math.sqrt(self.rounds * count / rounds)
+            actions = np.vstack([actions - mean, weight * (mean - self.centre)])
+            rewards = np.append(rewards - middle, weight * (middle - level))
+            level += count / rounds * (middle - level)
+        else:
+            level += float((rewards - level).sum()) / rounds
+        return self._replace(
+            played=Gram.of(self.gram + actions.T @ actions), moment=self.moment + rewards @ actions,
+            total=total, energy=self.energy + float(rewards @ rewards), rounds=rounds, level=level,
         )  # fmt: skip
 
     def faded(self, share: float) -> "Evidence":

@@ -336,10 +336,13 @@ def test_seeds_are_said_as_a_range_if_they_are_one(seeds, words):
 # Examples
 
 
+TUTORIAL = "docs/tutorial.md"  # all its blocks are one program
+BLOCK = re.compile(r"```python\n(?P<code>[^`]*)```(\s*```text\n(?P<printed>[^`]*)```)?")
 EXAMPLE = re.compile(r"```python\n(?P<code>[^`]*)```\s*```text\n(?P<printed>[^`]*)```")
 EXAMPLES = [
     pytest.param(match["code"], match["printed"], id=f"{page}:{match['code'].count(chr(10))} lines")
     for page in PAGES
+    if page != TUTORIAL
     for match in EXAMPLE.finditer((pages.ROOT / page).read_text(encoding="utf-8"))
 ]
 
@@ -349,6 +352,15 @@ EXAMPLES = [
 def test_an_example_prints_what_the_page_says(code, printed, capsys):
     exec(compile(code, "example", "exec"), {})
     assert capsys.readouterr().out.split() == printed.split()
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="would take minutes as plain Python")
+def test_the_tutorial_is_a_program_that_prints_what_it_says(capsys):
+    names = {}
+    for block in BLOCK.finditer((pages.ROOT / TUTORIAL).read_text(encoding="utf-8")):
+        exec(compile(block["code"], TUTORIAL, "exec"), names)
+        assert capsys.readouterr().out.split() == (block["printed"] or "").split()
+    assert names["running"].dimension == len(names["names"])
 
 
 SWEPT = """

@@ -56,7 +56,7 @@ def test_where_no_coefficient_is_large_any_action_is_as_good():
 
 
 def test_pseudo_rewards_are_regressed_on_mean_contexts():
-    policy, rng = DRLassoBandit(8, uniform=3, clip=1.5), np.random.default_rng(0)
+    policy, rng = DRLassoBandit(8, uniform=3, clip=1.5, penalty=0.5), np.random.default_rng(0)
     contexts, answers = [], []
     for t in range(1, 31):
         theta = policy.mind.theta.copy()

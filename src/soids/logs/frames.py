@@ -49,6 +49,9 @@ class FrameLog:
             "probabilities": self._table(probabilities),
             "target": self._column(target) if isinstance(target, str) else self._table(target),
         }
+        labels = [] if chosen is None else self._column(chosen, of_numbers=False)
+        if labels and isinstance(labels[0], str):
+            self.fields["name"] = labels
         for field, name in {"id": id, "time": time, "policy": policy}.items():
             self.fields[field] = None if name is None else self._column(name, of_numbers=False)
 

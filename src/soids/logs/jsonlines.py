@@ -7,7 +7,7 @@
 
 ``actions`` (K, d) or ``count``, their number, may replace ``set``, and the ``propensity`` of the
 chosen action may replace ``probabilities``. A reward that is known at once stands in the line of
-its decision. Other fields are ignored.
+its decision, and the ``name`` of the chosen action may. Other fields are ignored.
 """
 
 import gzip

@@ -25,7 +25,7 @@ from soids.logs.records import Entry, Header, as_header, make_header, wrong
 KEY = b"soids"  # of the header, in the metadata
 FIELDS = (
     "id", "time", "policy", "set", "count", "actions", "chosen", "propensity", "probabilities",
-    "reward",
+    "reward", "name",
 )  # fmt: skip
 BATCH, NUMBERS = 8192, 1_000_000  # rows and numbers in memory at a time, at most
 NUMBER = 8  # bytes
@@ -196,8 +196,9 @@ def schema_for(entries: list[Entry], pyarrow: Any) -> Any:
     return pyarrow.schema({
         "id": text, "time": text if is_text else number, "policy": text,
         "set": text, "count": pyarrow.int64(), "actions": pyarrow.list_(pyarrow.list_(number)),
-        "chosen": pyarrow.int64(), "propensity": number, "probabilities": pyarrow.list_(number),
-        "reward": number, "target": pyarrow.list_(number) if is_list else number,
+        "chosen": pyarrow.int64(), "name": text, "propensity": number,
+        "probabilities": pyarrow.list_(number), "reward": number,
+        "target": pyarrow.list_(number) if is_list else number,
     })  # fmt: skip
 
 

@@ -39,6 +39,7 @@ class Entry(NamedTuple):
     time: str | float | None = None  # ISO 8601, or a number on the user's own clock
     policy: str = ""  # name and version
     line: int = 0  # of the file, or row of the frame, from 1
+    name: str = ""  # of the chosen action
 
     @property
     def offered(self) -> int | None:
@@ -160,6 +161,7 @@ def as_entry(
         as_id(needed(record, "id")), actions, chosen, as_propensity(propensity),
         None if reward is None else as_reward(reward),
         probabilities, masses, as_time(record.get("time")), str(record.get("policy") or ""), line,
+        str(record.get("name") or ""),
     )  # fmt: skip
 
 

@@ -69,14 +69,14 @@ class LogWriter:
         actions: object,  # (K, d), the name of a set, or a number of actions
         chosen: int, propensity: float | None = None, probabilities: Sequence[float] | None = None,
         reward: float | None = None, time: str | float | datetime | None = None, policy: str = "",
-        target: Sequence[float] | float | None = None,
+        target: Sequence[float] | float | None = None, name: str | None = None,
     ) -> None:  # fmt: skip
-        """Log a decision."""
+        """Log a decision; ``name`` is that of the chosen action."""
         form = {str: "set", int: "count"}.get(type(plain(actions)), "actions")
         record = {
             "id": plain(id), form: plain(actions), "chosen": plain(chosen),
             "propensity": propensity, "probabilities": plain(probabilities), "reward": reward,
-            "time": time, "policy": policy, "target": plain(target),
+            "time": time, "policy": policy, "target": plain(target), "name": name,
         }  # fmt: skip
         with self._alone():
             entry = records.as_entry(record, records.find_actions(record, self.header), 0)
@@ -87,7 +87,8 @@ class LogWriter:
                 form: plain(entry.actions if form == "actions" else actions),
                 "probabilities": plain(entry.probabilities),
                 "propensity": entry.propensity if entry.probabilities is None else None,
-                "chosen": entry.chosen, "reward": entry.reward, "target": plain(entry.target),
+                "chosen": entry.chosen, "name": entry.name or None, "reward": entry.reward,
+                "target": plain(entry.target),
             })  # fmt: skip
             self.header = self.header.after(entry)
             self.joiner.decide(Entry(entry.id, None, entry.chosen, entry.propensity, entry.reward))

@@ -3,6 +3,7 @@ in the log, and policies of ours, which first learn from a part of the log.
 """
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,11 @@ class Candidate(NamedTuple):
     label: str
     prepare: Callable[[Rounds], Target]  # given the training rounds
     learns: bool = False
+
+    @property
+    def policy(self) -> Policy | None:
+        """The policy that learned for the last evaluation, if there is one; it may go on."""
+        return getattr(self.prepare, "policy", None)
 
 
 def logged(entry: Entry) -> Floats | float:
@@ -79,36 +85,44 @@ NAMED: dict[str, Candidate] = {
 
 
 def learned(label: str, make: Callable[[int], Any], rng: np.random.Generator) -> Candidate:
-    """A policy, made for a dimension, that learns from a part of the log and then stays so."""
+    """A policy, made for a dimension, that learns from a part of the log and then stays so.
 
-    def prepare(rounds: Rounds) -> Target:
-        policy = trained(rounds, make)
-        policy.refresh(rng)
-        return Fixed(policy)
+    After an evaluation ``policy`` of the candidate is the policy that was valued.
+    """
+    return Candidate(label, Learner(make, rng), learns=True)
 
-    return Candidate(label, prepare, learns=True)
+
+class Learner:
+    """Makes a policy, lets it learn, and keeps it."""
+
+    def __init__(self, make: Callable[[int], Any], rng: np.random.Generator) -> None:
+        self.make, self.rng = make, rng
+        self.policy: Policy | None = None
+
+    def __call__(self, rounds: Rounds) -> Target:
+        self.policy = trained(rounds, self.make)
+        self.policy.refresh(self.rng)
+        return Fixed(self.policy)
 
 
 def trained(rounds: Rounds, make: Callable[[int], Any]) -> Policy:
     """A policy that has learned from choices that it did not make."""
-    policy: Policy | None = None
-    for entry, reward in rounds:
-        actions = entry.features
-        if policy is None:
-            policy = make(actions.shape[1])
-            if not isinstance(policy, Policy):
-                raise ValueError(
-                    f"{type(policy).__name__} cannot learn from choices that it did not make, as "
-                    "it is not a policy of soids: evaluate it by rejection (--mode rejection)"
-                )
-        try:
-            policy.learn(actions, entry.chosen, reward, probability=entry.propensity)
-        except ValueError as error:
-            if policy.rule.learns_from_others:
-                raise
-            raise ValueError(f"{error}: evaluate it by rejection (--mode rejection)") from None
-    if policy is None:
+    waiting = iter(rounds)
+    first = next(waiting, None)
+    if first is None:
         raise ValueError("there must be rounds to learn from: raise the share to train on")
+    policy = make(first[0].features.shape[1])
+    if not isinstance(policy, Policy):
+        raise ValueError(
+            f"{type(policy).__name__} cannot learn from choices that it did not make, as "
+            "it is not a policy of soids: evaluate it by rejection (--mode rejection)"
+        )
+    try:
+        policy.learn_from(entry for entry, _ in chain([first], waiting))
+    except ValueError as error:
+        if policy.rule.learns_from_others:
+            raise
+        raise ValueError(f"{error}: evaluate it by rejection (--mode rejection)") from None
     return policy
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from soids.arrays import Floats, Ints, Table, as_floats, as_number
 from soids.evidence import Menu
 from soids.information import Even, Mixture, Spread, TwoPoint, information_ratio
+from soids.policies.names import NAMELESS, Names
 
 BELOW_ONE = math.nextafter(1.0, 0.0)
 NEAR_ONE = 1e-9  # what rounding may do to the sum of probabilities
@@ -44,10 +45,11 @@ class Offered:
     menu: Menu  # without the excluded actions
     kept: Ints | None = None  # (n,)  indices of the actions not excluded, if some were
     total: int = 0  # number of actions, if some were excluded
+    names: Names = NAMELESS
 
     @classmethod
     def without(
-        cls, table: Table, excluded: Sequence[int] | Ints, find: Callable[[Table], Menu]
+        cls, table: Table, excluded: Sequence[int | str] | Ints, find: Callable[[Table], Menu]
     ) -> "Offered":
         """The actions of a table (K, d) that are not excluded; ``find`` gives their ``Menu``."""
         total = int(table.shape[0])
@@ -67,6 +69,18 @@ class Offered:
     def count(self) -> int:
         """The number of actions, with those excluded."""
         return len(self.menu.actions) if self.kept is None else self.total
+
+    def named(self, names: Names) -> "Offered":
+        """The same actions with names, one for each of all."""
+        if names.actions is not None and len(names.actions) != self.count:
+            raise ValueError(
+                f"names must be one for each of {self.count} actions, got {len(names.actions)}"
+            )
+        return replace(self, names=names)
+
+    def name(self, index: int) -> str | None:
+        """The name of an action, by its index among all, if it has one."""
+        return None if self.names.actions is None else self.names.actions[index]
 
     def index(self, place: int) -> int:
         """The index among all actions of a place among those not excluded."""
@@ -201,6 +215,11 @@ class Decision:
     def menu(self) -> Menu:
         """The actions that were not excluded."""
         return self.offered.menu
+
+    @property
+    def name(self) -> str | None:
+        """The name of the action, if it has one."""
+        return self.offered.name(self.index)
 
     @property
     def dimension(self) -> int:

@@ -36,27 +36,22 @@ class Explanation(NamedTuple):
     gain: float  # expected information gain in nats
     features: tuple[Feature, ...]  # by size of contribution
     level: float = 0.0  # of the expected reward, what belongs to no feature: the mean reward
+    runner_up: int | None = None  # index of the other action with the largest expected reward
+    contrast: tuple[Feature, ...] = ()  # what features add to the difference from it, by size
 
     def __str__(self) -> str:
         return self.sentence
 
 
-def explain(
-    decision: Decision, appraiser: Appraiser, names: Sequence[str] | None = None
-) -> Explanation:
+def explain(decision: Decision, appraiser: Appraiser, names: Sequence[str]) -> Explanation:
     """Explain a decision; ``names`` (d,) are those of the features."""
     action, place = decision.action, decision.offered.place(decision.index)
-    if names is None:
-        names = [f"feature {column}" for column in range(len(action))]
-    if isinstance(names, str) or not hasattr(names, "__len__"):
-        raise ValueError(f"names must be a list of {len(action)} names of features, got {names!r}")
-    if len(names) != len(action):
-        raise ValueError(f"names must be one for each of {len(action)} features, got {len(names)}")
     particles = appraiser.belief.particles()
     rewards = appraiser.rewards_on(decision.menu)
     regret, gains = appraiser.appraise(rewards)
     least, cost = float(regret.min()), float(regret[place])
-    expected = appraiser.level + float((particles.weights @ rewards)[place])
+    means = particles.weights @ rewards
+    expected = appraiser.level + float(means[place])
     gain = float(gains[place]) / appraiser.noise**2
     variance = 2.0 * half_variance(rewards[:, [place]], particles.weights)
     deviation = math.sqrt(float(variance[0]))
@@ -64,8 +59,7 @@ def explain(
     features = contributions(deviations, particles.mean(), particles.inclusion())
     named = ", ".join(
         f"{names[column]} ({part:+.3g}, matters with probability {inclusion:.2f})"
-        for column, inclusion, part in features[:MOST_NAMED]
-        if abs(part) >= LEAST_NAMED * abs(features[0].contribution)
+        for column, inclusion, part in largest(features)
     )
     level, source = "", "the expected reward comes"
     if appraiser.definition.in_nats:
@@ -76,18 +70,57 @@ def explain(
     if cost > least:
         costs = f"exploring: {cost - least:.3g} more regret than the safest action"
     sentence = (
-        f"Action {decision.index}, chosen with probability {decision.probability:.2f}, has an "
-        f"expected reward of {expected:.3g} +- {deviation:.2g} and an information gain of "
-        f"{gain:.2g} nats; {costs}; {source} mostly from "
-        f"{level}{named or 'no feature'}."
+        f"Action {label(decision, decision.index)}, chosen with probability "
+        f"{decision.probability:.2f}, has an expected reward of {expected:.3g} +- "
+        f"{deviation:.2g} and an information gain of {gain:.2g} nats; {costs}; {source} "
+        f"mostly from {level}{named or 'no feature'}."
     )
+    runner_up, contrast = None, tuple[Feature, ...]()
+    if len(means) > 1:
+        other = int(np.where(np.arange(len(means)) == place, -np.inf, means).argmax())
+        runner_up = decision.offered.index(other)
+        difference = action - decision.menu.actions[other]
+        contrast = contributions(difference, particles.mean(), particles.inclusion())
+        ahead, its_gain = float(means[place] - means[other]), float(gains[other])
+        compared = (
+            f" It was chosen rather than action {label(decision, runner_up)}, which is expected to "
+            f"earn {against(ahead, contrast, names)}"
+        )
+        if ahead < 0.0:
+            compared += f", and has an information gain of {its_gain / appraiser.noise**2:.2g} nats"
+        sentence += f"{compared}."
     if decision.info.effective < FEW:
         sentence += (
             f" The belief holds {decision.info.effective:.1f} different particles, which is too "
             "few: give a larger budget_ms."
         )
-    known = expected, deviation, cost, least, gain, features, appraiser.level
+    known = expected, deviation, cost, least, gain, features, appraiser.level, runner_up, contrast
     return Explanation(sentence, cost > least, *known)
+
+
+def label(decision: Decision, index: int) -> str:
+    """What an action is called: its name, or else its index."""
+    return decision.offered.name(index) or str(index)
+
+
+def largest(features: tuple[Feature, ...]) -> list[Feature]:
+    """The features that are named in a sentence, of those in order of their contributions."""
+    return [
+        one
+        for one in features[:MOST_NAMED]
+        if abs(one.contribution) >= LEAST_NAMED * abs(features[0].contribution)
+    ]
+
+
+def against(ahead: float, contrast: tuple[Feature, ...], names: Sequence[str]) -> str:
+    """How much less or more a runner-up earns than the chosen action, and the features to blame."""
+    sign = 1.0 if ahead > 0.0 else -1.0
+    for_it = tuple(one for one in contrast if one.contribution * sign > 0.0)
+    if ahead == 0.0 or not for_it:
+        return "as much"
+    more = "less" if ahead > 0.0 else "more"
+    reasons = [f"{names[column]} ({abs(part):.3g})" for column, _, part in largest(for_it)]
+    return f"{abs(ahead):.3g} {more}, because of {', '.join(reasons)}"
 
 
 def contributions(action: Floats, theta: Floats, inclusion: Floats) -> tuple[Feature, ...]:

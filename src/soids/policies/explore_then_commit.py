@@ -11,6 +11,7 @@ from soids.designs import Design, popart_design
 from soids.information import Spread, greedy
 from soids.policies.decision import NEAR_ONE
 from soids.policies.policy import Generator, Menu, Outcome, Past, Plan, Rule
+from soids.policies.prediction import Coefficients
 from soids.records import LEAST, check_arrays, check_dimension, check_numbers
 
 
@@ -102,6 +103,14 @@ class ExploreThenCommit(Rule[Explored]):
             if decision.round <= mind.length and menu is not None
         )
         return mind._replace(samples=mind.samples + samples, theta=None) if samples else mind
+
+    def coefficients(self, mind: Explored, past: Past) -> Coefficients:
+        if mind.theta is None:
+            raise ValueError(
+                f"{self.name} estimates no coefficients before its exploration is over, after "
+                f"{past.decisions} of {mind.length or 'an unknown number of'} rounds: ask later"
+            )
+        return Coefficients.of(mind.theta)
 
     def theta(self, mind: Explored) -> Floats:  # (d,)
         """The parameter as estimated from the exploration so far."""

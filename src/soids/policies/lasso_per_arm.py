@@ -9,6 +9,9 @@ in one of two ways:
   the other, as in the comparisons of Kim & Paik and Oh et al. Missing rows count as zeros.
 
 Penalties are the ``alpha`` of scikit-learn, beside half the mean square; no intercept is fitted.
+Kim & Paik's constants, for noise 0.05, are in units of reward: penalties of 0.05, a slack of 5.
+Penalties that are not given have the same ratio to the noise, as the scaled lasso estimates it for
+each regression; so has the slack, or it is theirs beside a given penalty.
 """
 
 import math
@@ -22,13 +25,18 @@ from soids.arrays import LARGEST, Bools, Floats, Ints, as_count
 from soids.evidence import Evidence
 from soids.information import Spread, greedy
 from soids.policies.decision import Floored
+from soids.policies.enlarging import Embedding
+from soids.policies.lasso_shared import warn_of_zeros
 from soids.policies.policy import Decision, Family, Menu, Outcome, Past, Plan, Rule
+from soids.policies.prediction import Coefficients, Prediction
 from soids.policies.settings import assign
 from soids.records import check_arrays, check_dimension, check_numbers
-from soids.regression.lasso import Inner, Products, lasso
+from soids.regression.lasso import Inner, lasso
 from soids.regression.mcp import two_step_mcp
+from soids.regression.scaled_lasso import Sums, scaled_noise
 
-Sums = tuple[Products, Floats, float]  # the gram (p, p) and moment (p,) of samples, their number
+NOISE = 0.05  # in Kim & Paik's experiments
+SLACK = 100.0  # over the noise
 
 
 class Stack(NamedTuple):
@@ -48,9 +56,11 @@ class Sampled(NamedTuple):
 
     past: Evidence | Stack
     theta: Floats  # (p,)
+    noise: float = 0.0  # as estimated, if the penalty is not given
 
     def validate(self) -> None:
         check_arrays(self, theta="p")
+        check_numbers(self, "noise", 0.0)
 
     def check_width(self, dimension: int, arms: int | None) -> None:
         """Refuse samples of an arm that a rule cannot have."""
@@ -68,18 +78,19 @@ class Sampled(NamedTuple):
         """With one more sample, and the estimate as it was."""
         past = self.past
         if isinstance(past, Stack):
-            return Sampled(Stack((*past.menus, menu), (*past.rewards, reward)), self.theta)
-        return Sampled(past.note(context, reward), self.theta)
+            return self._replace(past=Stack((*past.menus, menu), (*past.rewards, reward)))
+        return self._replace(past=past.note(context, reward))
 
     def sums(self) -> Sums:
         past = self.past
         if not isinstance(past, Stack):
-            return past.played, past.moment, past.rounds
+            return Sums.of(past)
         width = max(menu.actions.size for menu in past.menus)
         table = np.zeros((len(past.menus), width))
         for row, menu in zip(table, past.menus, strict=True):
             row[: menu.actions.size] = menu.actions.ravel()
-        return Inner(table), np.array(past.rewards) @ table, len(past.rewards)
+        rewards = np.array(past.rewards)
+        return Sums(Inner(table), rewards @ table, len(rewards), float(rewards @ rewards))
 
 
 class Arm(NamedTuple):
@@ -112,9 +123,9 @@ class PerArmRule(Rule[Known]):
 
     dimension: int = field(kw_only=False)
     arms: int | None = None
-    slack: float = 5.0
-    forced_penalty: float = 0.05
-    penalty: float = 0.05
+    slack: float | None = None
+    forced_penalty: float | None = None
+    penalty: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -157,23 +168,44 @@ class PerArmRule(Rule[Known]):
             if is_forced:
                 forced = self._fitted(forced, self.forced_penalty)
             known[number] = Arm(forced, self._fitted(whole, self.penalty, t))
+        if not any(arm.whole.theta.any() for arm in known):
+            warn_of_zeros(self.name, np.zeros(0), t - len(outcomes), t)
         explored = tuple(turn for turn in mind.explored if turn in past.pending)
         return Known(tuple(known), explored)
+
+    def coefficients(self, mind: Known, past: Past) -> Coefficients:
+        if self.arms is None:
+            raise ValueError(
+                f"{self.name} estimates coefficients of all rows for each arm where arms are rows: "
+                "give arms, or ask predict"
+            )
+        thetas = np.zeros((self.arms, self.dimension // self.arms))
+        for theta, arm in zip(thetas, mind.arms, strict=False):
+            theta[:] = arm.whole.theta
+        return Coefficients.of(thetas.ravel())
+
+    def predict(self, mind: Known, past: Past, menu: Menu) -> Prediction:
+        arms = self._arms_of(menu)
+        mean = scores(self._contexts(menu, arms), arms, [arm.whole for arm in mind.arms])
+        return Prediction(mean, np.full(len(mean), np.nan))
 
     def _unknown(self) -> Arm:
         size = 0 if self.arms is None else self.dimension // self.arms
         nothing = Stack() if self.arms is None else Evidence.empty(size)
         return Arm(*(Sampled(nothing, np.zeros(size)) for _ in range(2)))
 
-    def _fitted(self, sampled: Sampled, penalty: float, t: float | None = None) -> Sampled:
+    def _fitted(self, sampled: Sampled, penalty: float | None, t: float | None = None) -> Sampled:
         """With a new estimate; with the number of rewards ``t`` the penalty decays."""
         sums = sampled.sums()
-        size = len(sums[1])
-        if t is not None:
-            penalty *= math.sqrt((math.log(t) + math.log(size)) / t)
+        size = len(sums.moment)
         start = np.zeros(size)  # features that are new have not mattered yet
         start[: len(sampled.theta)] = sampled.theta
-        return Sampled(sampled.past, self._regress(sums, penalty, start))
+        noise = sampled.noise
+        if penalty is None:
+            penalty = noise = scaled_noise(sums, noise, start)
+        if t is not None:
+            penalty *= math.sqrt((math.log(t) + math.log(size)) / t)
+        return Sampled(sampled.past, self._regress(sums, penalty, start), noise)
 
     def _preferred(self, mind: Known, menu: Menu) -> Floats:  # (K,)
         """The law of the choice when nothing is forced."""
@@ -181,7 +213,11 @@ class PerArmRule(Rule[Known]):
         contexts = self._contexts(menu, arms)
         rough = scores(contexts, arms, [arm.forced for arm in mind.arms])
         fine = scores(contexts, arms, [arm.whole for arm in mind.arms])
-        fine[rough < rough.max() - 0.5 * self.slack] = -np.inf
+        slack = self.slack
+        if slack is None:
+            noises = [arm.whole.noise if self.penalty is None else NOISE for arm in mind.arms]
+            slack = SLACK * max(noises, default=NOISE)
+        fine[rough < rough.max() - 0.5 * slack] = -np.inf
         return greedy(fine).masses
 
     def _contexts(self, menu: Menu, arms: Ints) -> list[Floats]:  # (p,) each
@@ -207,8 +243,8 @@ class PerArmRule(Rule[Known]):
 
     def _regress(self, sums: Sums, penalty: float, start: Floats) -> Floats:  # (p,)
         """The estimate of an arm's parameter."""
-        gram, moment, rounds = sums
-        return lasso(gram, moment, np.full(len(moment), rounds * penalty), start)
+        weights = np.full(len(start), sums.rounds * penalty)
+        return lasso(sums.gram, sums.moment, weights, start)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,6 +283,11 @@ class MCPBanditRule(PerArmRule):
     chance: float = 1.0
     concavity: float = 3.0
 
+    def enlarged(self, mind: Known, embedding: Embedding) -> Known:
+        if self.arms is None or not embedding.is_appended:
+            raise ValueError(f"{self.name} must know its arms to get another one behind them")
+        return mind
+
     def law(self, mind: Known, past: Past, menu: Menu) -> Plan:
         count = len(menu.actions)
         share = min(1.0, self.chance * self._count(menu) / (past.decisions + 1))
@@ -259,7 +300,7 @@ class MCPBanditRule(PerArmRule):
         return mind._replace(explored=(*mind.explored, decision.round))
 
     def _regress(self, sums: Sums, penalty: float, start: Floats) -> Floats:
-        return two_step_mcp(*sums, penalty, self.concavity, start)
+        return two_step_mcp(*sums[:3], penalty, self.concavity, start)
 
 
 LassoBandit = Family(LassoBanditRule)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from soids.arrays import as_count
-from soids.policies.policy import Family
-from soids.policies.posterior_rule import PosteriorRule
+from soids.policies.enlarging import Embedding
+from soids.policies.policy import Family, Rule
+from soids.policies.posterior_rule import Mind, PosteriorRule
 from soids.policies.settings import assign
 from soids.posteriors import Gaussian
 from soids.posteriors.gaussian import as_support
@@ -46,6 +47,9 @@ class OracleThompsonRule(LinTSRule):
     def __post_init__(self) -> None:
         assign(self, support=as_support(self.support, as_count(self.dimension, "dimension")))
         super().__post_init__()
+
+    def enlarged(self, mind: Mind, embedding: Embedding) -> Mind:
+        return Rule.enlarged(self, mind, embedding)  # the features that matter are others
 
 
 LinTS = Family(LinTSRule)

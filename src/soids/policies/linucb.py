@@ -10,7 +10,9 @@ from soids.arrays import Floats
 from soids.evidence import Evidence
 from soids.information import TwoPoint
 from soids.kernels.inverse_norms import lengths_of
+from soids.policies.enlarging import Embedding
 from soids.policies.policy import Decision, Family, Information, Menu, Past, Plan, Rule
+from soids.policies.prediction import Coefficients, Prediction
 from soids.records import check_arrays, check_dimension, check_numbers
 from soids.regression.ridge import Ellipsoid, ridge, self_normalised_radius
 
@@ -68,6 +70,20 @@ class EllipsoidRule(Rule[Mind]):
             radius = self_normalised_radius(factor, *known)
         return Ellipsoid(centre, factor, radius, evidence.centre if evidence.centred else None)
 
+    def enlarged(self, mind: Mind, embedding: Embedding) -> Mind:
+        return self.start()
+
+    def coefficients(self, mind: Mind, past: Past) -> Coefficients:
+        ellipsoid = self.ellipsoid(past.evidence)._replace(origin=None)
+        sd = self.noise * ellipsoid.lengths(np.eye(self.dimension))
+        return Coefficients.of(ellipsoid.centre, sd)
+
+    def predict(self, mind: Mind, past: Past, menu: Menu) -> Prediction:
+        ellipsoid = self.ellipsoid(past.evidence)
+        mean = Coefficients.of(ellipsoid.centre).reward_on(menu, past.evidence)
+        squares = ellipsoid.lengths(menu.actions) ** 2 + level_square(past.evidence)
+        return Prediction(mean, self.noise * np.sqrt(squares))
+
 
 class Bounded(NamedTuple):
     """The last action set, and bounds on the lengths of its actions."""
@@ -95,9 +111,7 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
 
     def law(self, mind: Bounded | None, past: Past, menu: Menu) -> Plan:
         ellipsoid = self.ellipsoid(past.evidence)
-        centred, level = past.evidence.centred, 0.0
-        if centred:  # flat prior: what the mean reward leaves unknown of the intercept
-            level = 1.0 / max(1.0, past.evidence.rounds)
+        centred, level = past.evidence.centred, level_square(past.evidence)
         if mind is None or mind.menu is not menu:
             bounds = ellipsoid.lengths(menu.actions)
             bounds = SLACK * (np.sqrt(bounds**2 + level) if centred else bounds)
@@ -113,6 +127,11 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
 
 
 LinUCB = Family(LinUCBRule)
+
+
+def level_square(evidence: Evidence) -> float:
+    """The squared length of what the mean reward leaves unknown of an intercept: 0 without one."""
+    return 1.0 / max(1.0, evidence.rounds) if evidence.centred else 0.0
 
 
 def most_optimistic(

@@ -12,7 +12,8 @@ from soids.evidence import Evidence
 from soids.information import TwoPoint
 from soids.policies.linucb import Bounds
 from soids.policies.policy import Family, Generator, Information, Menu, Outcome, Past, Plan, Rule
-from soids.posteriors import Posterior, Subset
+from soids.policies.prediction import Coefficients, Prediction
+from soids.posteriors import Belief, Posterior, Subset
 from soids.records import check_dimension
 from soids.regression import conversion
 from soids.regression.forecaster import Forecaster, Foresight
@@ -141,6 +142,19 @@ class OTCSRule(Rule[Converted]):
             predictions = predictions.note(decision.action, prediction)
             foresight = foresight.noted(decision.action, reward)
         return Converted(foresight, predictions)
+
+    def coefficients(self, mind: Converted, past: Past) -> Coefficients:
+        return Coefficients.under(self._belief(mind).particles())
+
+    def predict(self, mind: Converted, past: Past, menu: Menu) -> Prediction:
+        belief = self._belief(mind)
+        return Prediction.of(belief.rewards_on(menu), belief.particles().weights)
+
+    def _belief(self, mind: Converted) -> Belief:
+        """The belief of the forecaster, which begins with the first reward."""
+        if mind.foresight.belief is None:
+            raise ValueError(f"{self.name} expects nothing before the first reward: observe one")
+        return mind.foresight.belief
 
     def ellipsoid(self, mind: Converted) -> Ellipsoid:
         """Where the parameter may be, given all choices so far."""

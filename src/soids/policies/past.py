@@ -84,10 +84,24 @@ class Past(NamedTuple):
                 evidence = evidence.faded(discount)
             evidence = evidence.add(menu, waiting.action, value, waiting.round)
             outcomes.append(Outcome(waiting, menu, value))
-        if intercept and level_is_due(self.evidence, evidence) and level_shows(evidence):
-            evidence = evidence.about_means()
+        evidence = self._levelled(evidence, intercept)
         pending = self.pending.without([one.decision.round for one in outcomes])
         return Past(evidence, pending, self.menu, self.decisions), outcomes
+
+    def with_others(self, outcomes: Sequence[Outcome], discount: float, intercept: bool) -> "Past":
+        """The past with rounds of others, which follow it, and their rewards in the evidence."""
+        evidence = self.evidence
+        if discount < 1.0:
+            for one, menu, reward in outcomes:
+                evidence = evidence.faded(discount).add(menu, one.action, reward, one.round)
+        else:
+            actions = np.array([one.action for one, _, _ in outcomes])
+            evidence = evidence.note_all(actions, np.array([reward for *_, reward in outcomes]))
+            for one, menu, _ in outcomes:
+                evidence = evidence.offering(menu, one.round)
+        last, menu, _ = outcomes[-1]
+        evidence = self._levelled(evidence, intercept)
+        return self._replace(evidence=evidence, menu=menu, decisions=last.round)
 
     def without(self, decision: Decided | Sequence[Decided]) -> tuple["Past", list[Waiting]]:
         """The past without a pending decision, or a list of them, whose rewards will never come."""
@@ -107,6 +121,12 @@ class Past(NamedTuple):
                 f"decision must be one of the {self.decisions} this policy made, got round "
                 f"{decision.round}: observe it with the policy that chose"
             )
+
+    def _levelled(self, evidence: Evidence, intercept: bool) -> Evidence:
+        """The evidence for a model with an intercept, if it newly shows that rewards have one."""
+        if intercept and level_is_due(self.evidence, evidence) and level_shows(evidence):
+            return evidence.about_means()
+        return evidence
 
     def _waiting(self, decisions: Sequence[Any]) -> Iterator[tuple[Waiting, Menu | None]]:
         """The pending decisions that these are copies of, and their action sets, if at hand."""

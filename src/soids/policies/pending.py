@@ -29,6 +29,7 @@ class Waiting:
     action: Floats  # (d,)
     place: int  # of the action among those not excluded
     first: int  # the first waiting round in which its action set was on offer
+    name: str | None = None  # of the action
 
 
 class Shared(NamedTuple):
@@ -52,6 +53,7 @@ class Waitlist(NamedTuple):
     actions: Floats  # (P, d)
     first: tuple[int, ...]  # of each action set
     shared: tuple[Shared, ...]
+    names: tuple[str | None, ...] = ()  # of the actions, if some have one
 
     def validate(self) -> None:
         """Refuse decisions that are out of order, and those that their action sets do not hold."""
@@ -66,6 +68,8 @@ class Waitlist(NamedTuple):
             raise ValueError("pending decisions must be in order, each at a place of its own")
         if len(self.first) != len(self.shared) or len(set(self.first)) < len(self.first):
             raise ValueError("each action set must have a first round of its own")
+        if len(self.names) not in (0, len(self.rounds)):
+            raise ValueError("names must be those of all pending decisions, or of none")
         for first, one in zip(self.first, self.shared, strict=True):
             mine, actions = firsts == first, one.menu.actions
             if mine.sum() != one.waiting or places[mine].max() >= len(actions):
@@ -76,9 +80,10 @@ class Waitlist(NamedTuple):
     def pending(self) -> "Pending":
         """The collection that this table was made from."""
         blocks: dict[int, dict[int, Waiting]] = {}
-        rows = zip(self.rounds.tolist(), self.probabilities.tolist(), self.actions, strict=True)
-        for (turn, index, place, first), probability, action in rows:
-            waiting = Waiting(turn, index, probability, action.copy(), place, first)
+        rounds, names = self.rounds.tolist(), self.names or (None,) * len(self.rounds)
+        rows = zip(rounds, self.probabilities.tolist(), self.actions, names, strict=True)
+        for (turn, index, place, first), probability, action, name in rows:
+            waiting = Waiting(turn, index, probability, action.copy(), place, first, name)
             blocks.setdefault(turn // BLOCK, {})[turn] = waiting
         return Pending(blocks, dict(zip(self.first, self.shared, strict=True)), len(self.rounds))
 
@@ -112,11 +117,12 @@ class Pending:
         """All of it as a few arrays."""
         waiting = list(self)
         rounds = np.array([[one.round, one.index, one.place, one.first] for one in waiting])
+        names = tuple(one.name for one in waiting)
         return Waitlist(
             rounds.reshape(-1, 4).astype(np.int64),
             np.array([one.probability for one in waiting]),
             np.array([one.action for one in waiting]),
-            tuple(self.shared), tuple(self.shared.values()),
+            tuple(self.shared), tuple(self.shared.values()), names if any(names) else (),
         )  # fmt: skip
 
     def menu(self, waiting: Waiting) -> Menu | None:
@@ -139,7 +145,7 @@ class Pending:
         menu, place = offered.menu, offered.place(index)
         key, action = 0.0 if known else random_key(turn), menu.actions[place].copy()
         if not self.count:
-            alone = Waiting(turn, index, probability, action, place, turn)
+            alone = Waiting(turn, index, probability, action, place, turn, offered.name(index))
             return Pending({turn // BLOCK: {turn: alone}}, {turn: Shared(menu, key, 1, known)}, 1)
         first = next((n for n, one in self.shared.items() if one.menu is menu), turn)
         before, shared = self.shared.get(first), self.shared.copy()
@@ -151,7 +157,7 @@ class Pending:
                 unknown = [n for n, one in shared.items() if not one.known]
                 if len(unknown) > room:
                     del shared[max(unknown, key=lambda n: shared[n].key)]
-        waiting = Waiting(turn, index, probability, action, place, first)
+        waiting = Waiting(turn, index, probability, action, place, first, offered.name(index))
         blocks = self.blocks.copy()
         blocks[turn // BLOCK] = {**blocks.get(turn // BLOCK, {}), turn: waiting}
         return Pending(blocks, shared, self.count + 1)

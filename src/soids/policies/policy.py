@@ -1,33 +1,30 @@
 """A policy: a rule that says how to choose, and the code that all rules share.
 
-What a rule has learned beyond the evidence is its mind, an immutable value. The policy holds the
-mind and the past, and draws the actions. Rules import all that they need from here.
+The policy holds the rule's mind and the past, and draws the actions. Rules import all that they
+need from here.
 """
 
 import inspect
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, final
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.random import Generator
 
-from soids.arrays import Floats, Ints, as_count, as_generator, as_number, as_table, is_immutable
-from soids.evidence import SETS, Evidence, Menu
+from soids.arrays import Floats, Ints, as_generator, as_number, as_table, is_immutable
+from soids.evidence import Evidence, Menu
 from soids.information import Mixture
-from soids.policies.decision import (
-    SILENT,
-    Decision,
-    Floored,
-    Information,
-    Offered,
-    as_floor,
-    check_law,
-)  # fmt: skip
+from soids.policies.decision import Decision, Floored, Information, Offered, as_floor, check_law
+from soids.policies.enlarging import as_embedding
 from soids.policies.explanation import Explanation
+from soids.policies.names import NAMELESS, feature_names, names_of
+from soids.policies.others import Round, learned, rounds_in, rounds_of
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
-from soids.policies.settings import check_call, check_settings, parameters_of, settings_of
+from soids.policies.prediction import Coefficients, Prediction
+from soids.policies.rule import Plan, Rule
+from soids.policies.settings import check_call, parameters_of, settings_of
 from soids.tally import Tally
 
 __all__ = [
@@ -35,93 +32,10 @@ __all__ = [
     "Rule", "State", "Waiting",
 ]  # fmt: skip
 
-Mind = TypeVar("Mind")
 Floor = float | Floats | None
-Indices = Sequence[int] | Ints
+Indices = Sequence[int | str] | Ints  # or names
 NOTHING: tuple[int, ...] = ()  # of the actions is excluded
 BY_NOW = "By what is believed now, after later choices: "  # of decisions that are not the last
-
-
-class Plan(NamedTuple):
-    """The answer of a rule: its law over the actions on offer, and what it expects of it."""
-
-    mixture: Mixture
-    info: Information = SILENT
-    notes: Any = None  # what the rule computed and needs again once an action is drawn
-
-
-class Rule(Generic[Mind]):
-    """All that distinguishes one policy from another: a frozen dataclass of settings.
-
-    ``law`` is all that a rule must have. No method changes the rule or its arguments.
-    """
-
-    dimension: int
-    sets = SETS  # number of action sets that the evidence remembers
-    discount = 1.0  # weight of a round after one more
-    intercept = False  # whether rewards may have a base level of any size
-    asks_for_intercept: ClassVar[bool] = False  # whether it enters the model only when it shows
-    rewards = "real"  # or "binary": all are 0 or 1
-    learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
-    needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set
-    minds: ClassVar[tuple[type, ...]] = ()  # kinds of mind, if not only that of ``start``
-    checks: ClassVar[Mapping[str, Any]] = {}  # of settings, beside the common ones
-    settings: ClassVar[str] = ""  # the names of those that users may set, if not all
-
-    def __post_init__(self) -> None:
-        check_settings(self)
-
-    @property
-    def name(self) -> str:
-        """What error messages and checkpoints call the policy."""
-        return type(self).__name__.removesuffix("Rule")
-
-    @property
-    def takes_exclusions(self) -> bool:
-        """Whether actions may be excluded; not if a rule knows them by their place in the list."""
-        return True
-
-    def start(self) -> Mind:
-        """The mind before the first round."""
-        return None  # type: ignore[return-value]
-
-    def check(self, past: Past, menu: Menu) -> None:
-        """Refuse, or warn of, an action set."""
-
-    def check_mind(self, mind: Mind, past: Past) -> None:
-        """Refuse a mind from a file that this rule cannot have beside this past."""
-
-    def think(self, mind: Mind, past: Past, menu: Menu | None, rng: Generator) -> Mind:
-        """Bring the mind up to the evidence: the only random step, and the only costly one."""
-        return mind
-
-    def merged(self, thought: Mind, before: Mind, now: Mind) -> Mind | None:
-        """What was thought about ``before``, with what has changed until ``now``; None drops it."""
-        return thought if now is before else None
-
-    def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
-        """The distribution over the actions on offer; deterministic."""
-        raise NotImplementedError(f"{type(self).__name__} must have a method law")
-
-    def chosen(self, mind: Mind, plan: Plan, decision: Decision, uniform: float | None) -> Mind:
-        """The mind after a choice, drawn by a uniform number, or by none if the floor drew it."""
-        return mind
-
-    def learn(self, mind: Mind, past: Past, outcomes: Sequence[Outcome]) -> Mind:
-        """The mind after rewards, beside the evidence, which holds them already."""
-        return mind
-
-    def forget(self, mind: Mind, lost: Sequence[Waiting]) -> Mind:
-        """The mind after decisions whose rewards will never come."""
-        return mind
-
-    def inclusion(self, mind: Mind) -> Floats:  # (d,)
-        """The probability that each feature matters."""
-        raise ValueError(f"{self.name} forms no belief about features: SOIDS and Thompson do")
-
-    def explain(self, mind: Mind, decision: Decision, names: Sequence[str] | None) -> Explanation:
-        """Why an action was chosen."""
-        raise ValueError(f"{self.name} forms no belief to explain a choice by: SOIDS does")
 
 
 class State(NamedTuple):
@@ -214,22 +128,25 @@ class Policy:
         return list(self._state.past.pending)
 
     def choose(
-        self, actions: object, rng: Generator, *, floor: Floor = None, excluded: Indices = NOTHING
-    ) -> Decision:
-        """Choose one of the actions (K, d) on offer that are not ``excluded`` (by their indices).
+        self, actions: object, rng: Generator, *, floor: Floor = None, excluded: Indices = NOTHING,
+        names: Sequence[str] | None = None,
+    ) -> Decision:  # fmt: skip
+        """Choose one of the actions (K, d) on offer that are not ``excluded`` (by index or name).
 
         ``floor`` is a probability in all, spread evenly, or the least probability of each action.
+        ``names`` (K,) are those of the actions; a data frame has them in its index.
         """
         as_generator(rng)
         with self._changing:
             mind, past, _ = self._state
-            offered, floors = self._asked(past, actions, excluded, floor)
+            offered, floors = self._asked(past, actions, excluded, floor, names)
             mind = self.rule.think(mind, past, offered.menu, rng)
             return self._drawn(mind, offered, rng.random(), floors)
 
     def decide(
-        self, actions: object, uniform: float, *, floor: Floor = None, excluded: Indices = NOTHING
-    ) -> Decision:
+        self, actions: object, uniform: float, *, floor: Floor = None, excluded: Indices = NOTHING,
+        names: Sequence[str] | None = None,
+    ) -> Decision:  # fmt: skip
         """Choose as ``choose`` does, by the last beliefs, with a given number in [0, 1).
 
         Sampled beliefs are those of the last ``refresh`` or ``choose``; sums of rewards are those
@@ -240,20 +157,21 @@ class Policy:
             raise ValueError(f"uniform must lie in [0, 1), got {uniform!r}")
         with self._changing:
             state = self._state
-            offered, floors = self._asked(state.past, actions, excluded, floor)
+            offered, floors = self._asked(state.past, actions, excluded, floor, names)
             mind = state.mind if state.has_thought else self._mind_for(state, offered.menu)
             return self._drawn(mind, offered, uniform, floors)
 
     def law(
-        self, actions: object, *, floor: Floor = None, excluded: Indices = NOTHING
-    ) -> Floats:  # (K,)
+        self, actions: object, *, floor: Floor = None, excluded: Indices = NOTHING,
+        names: Sequence[str] | None = None,
+    ) -> Floats:  # (K,)  # fmt: skip
         """The exact distribution of the next choice; it leaves no trace.
 
         If rewards have come since the last ``refresh`` or ``choose``, beliefs are formed for this
         answer alone, from random numbers of their own.
         """
         state = self._state
-        offered, floors = self._asked(state.past, actions, excluded, floor)
+        offered, floors = self._asked(state.past, actions, excluded, floor, names)
         plan = self._plan(self._mind_for(state, offered.menu), state.past, offered.menu)
         mixture = plan.mixture if floors is None else Floored(plan.mixture, floors)
         return offered.spread(mixture)
@@ -284,26 +202,24 @@ class Policy:
     def observe(self, decision: Decided | Sequence[Decided], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
         with self._changing:
-            self._learn(self._state.past, decision, reward)
+            mind, past, has_thought = self._state
+            past, outcomes = past.settled(decision, reward, self.rule.discount, self.rule.intercept)
+            self._state = State(self.rule.learn(mind, past, outcomes), past, has_thought)
 
     def learn(
-        self, actions: object, index: int, reward: float, *, probability: float = 1.0
-    ) -> None:
-        """Learn from a choice of someone else, made with this probability."""
-        if not self.rule.learns_from_others:
-            raise ValueError(
-                f"{self.rule.name} cannot learn from choices that it did not make, as it tries "
-                "actions by a plan of its own"
-            )
-        probability = as_number(probability, "probability", 0.0, strict=True)
-        if probability > 1.0:
-            raise ValueError(f"probability must be at most 1, got {probability:g}")
-        with self._changing:
-            past = self._state.past
-            offered = self._offer(past, actions, NOTHING)
-            index = as_count(index, "index", 0, offered.count - 1)
-            past = past.after(offered, index, probability, self.rule.needs_sets)
-            self._learn(past, past.pending[past.decisions], reward)
+        self, actions: object, index: object, reward: object, *, probability: object = 1.0,
+        names: Sequence[str] | None = None,
+    ) -> None:  # fmt: skip
+        """Learn from a choice of someone else, made with this probability, or from many at once.
+
+        Many are an ``index`` and a ``reward`` for each round (n,), beside one action set (K, d) or
+        a set for each round (n, K, d). An index may be one of the ``names`` (K,) of the actions.
+        """
+        self._learn_rounds(rounds_in(actions, index, reward, probability, names))
+
+    def learn_from(self, log: object) -> None:
+        """Learn from all decisions of a log that have a reward: ``soids.logs.read_log(path)``."""
+        self._learn_rounds(rounds_of(log))
 
     def forget(self, decision: Decided | Sequence[Decided]) -> None:
         """Give up on the reward of a decision, or of a list of them: it will never come."""
@@ -322,12 +238,26 @@ class Policy:
         """The probability that each feature matters, given all rewards so far."""
         return self.rule.inclusion(self.mind)
 
+    def predict(self, actions: object, *, names: Sequence[str] | None = None) -> Prediction:
+        """The mean reward of each action (K, d), given all rewards so far, and its deviation."""
+        state = self._state
+        offered = self._offer(state.past, actions, NOTHING, names)
+        predicted = self.rule.predict(self._mind_for(state, offered.menu), state.past, offered.menu)
+        return predicted._replace(names=offered.names.actions)
+
+    def coefficients(self, names: Sequence[str] | None = None) -> Coefficients:
+        """The coefficient of each feature, given all rewards so far; ``names`` (d,) are theirs."""
+        state = self._state
+        mind = self._mind_for(state, state.past.menu)
+        found = self.rule.coefficients(mind, state.past)
+        return found._replace(names=tuple(feature_names(names, None, self.dimension)))
+
     def explain(self, decision: Decision, names: Sequence[str] | None = None) -> Explanation:
-        """Why this action: its expected regret and information gain, and the features behind it.
+        """Why this action, and not the one that is expected to earn most of all others.
 
         The beliefs are those of the last ``choose`` or ``refresh`` if the decision is the last one;
         else they are those of now, and the sentence begins with that. It calls features by their
-        ``names`` (d,).
+        ``names`` (d,), or as the data frame of the actions did.
         """
         state = self._state
         state.past.check_own(decision)
@@ -339,10 +269,39 @@ class Policy:
         is_last, mind = decision.round == state.past.decisions, state.mind
         if not is_last or not state.has_thought:
             mind = self._mind_for(state, state.past.menu)
+        names = feature_names(names, decision.offered.names.features, self.dimension)
         told = self.rule.explain(mind, decision, names)
         return told if is_last else told._replace(sentence=f"{BY_NOW}{told.sentence}")
 
-    def _offer(self, past: Past, actions: object, excluded: Indices) -> Offered:
+    def enlarged(
+        self, dimension: int, columns: Sequence[int] | Ints | None = None, **settings: Any
+    ) -> "Policy":
+        """A policy for more features, such as those of another arm, that has learned the same.
+
+        The old features stand at ``columns`` (d,) of the new ones: at the first, if not given. The
+        ``settings`` replace those of this policy. Beliefs are formed anew.
+        """
+        embedding, kind = as_embedding(self.dimension, dimension, columns), type(self.rule)
+        floor = settings.pop("floor", self.floor)
+        known = settings_of(self.rule) | settings | {"dimension": dimension}
+        check_call(self.rule.name, signature_of(kind), (), known)
+        mind, past, _ = self._state
+        policy = Policy(kind(**known), floor=floor)
+        policy.state = State(self.rule.enlarged(mind, embedding), embedding.past(past))
+        return policy
+
+    def _offer(
+        self, past: Past, actions: object, excluded: Indices, names: Sequence[str] | None
+    ) -> Offered:
+        """The actions on offer and their names, checked."""
+        known = names_of(actions, names)
+        if known is NAMELESS:
+            return self._offered(past, actions, excluded)
+        if known.actions is not None:
+            excluded = known.places(excluded, len(known.actions))
+        return self._offered(past, actions, excluded).named(known)
+
+    def _offered(self, past: Past, actions: object, excluded: Indices) -> Offered:
         """The actions on offer, checked; an action set that is known already is the same object."""
         if excluded is not NOTHING and np.size(excluded):
             if self.rule.takes_exclusions:
@@ -365,10 +324,15 @@ class Policy:
         return self.rule.think(mind, past, menu, np.random.default_rng(past.decisions))
 
     def _asked(
-        self, past: Past, actions: object, excluded: Indices, floor: Floor
+        self,
+        past: Past,
+        actions: object,
+        excluded: Indices,
+        floor: Floor,
+        names: Sequence[str] | None,
     ) -> tuple[Offered, Floats | None]:
         """The actions on offer and their floors (n,), checked before anything changes."""
-        offered = self._offer(past, actions, excluded)
+        offered = self._offer(past, actions, excluded, names)
         self.rule.check(past, offered.menu)
         return offered, offered.floors(self.floor if floor is None else as_floor(floor))
 
@@ -401,10 +365,11 @@ class Policy:
         self._state = State(self.rule.chosen(mind, plan, decision, left), past, True)
         return decision
 
-    def _learn(self, past: Past, decision: Decided | Sequence[Decided], reward: object) -> None:
-        past, outcomes = past.settled(decision, reward, self.rule.discount, self.rule.intercept)
-        mind = self.rule.learn(self._state.mind, past, outcomes)
-        self._state = State(mind, past, self._state.has_thought)
+    def _learn_rounds(self, rounds: Iterator[Round]) -> None:
+        """Learn from rounds of others: from all, or from none if there is an error."""
+        with self._changing:
+            mind, past, has_thought = self._state
+            self._state = State(*learned(self.rule, mind, past, rounds), has_thought)
 
 
 class Family:
@@ -412,9 +377,7 @@ class Family:
 
     def __init__(self, rule: type[Rule[Any]]) -> None:
         self.rule, self.__doc__ = rule, rule.__doc__
-        floor = inspect.Parameter("floor", inspect.Parameter.KEYWORD_ONLY, default=0.0)
-        parameters = [*parameters_of(rule).values(), floor]
-        self.__signature__ = inspect.Signature(parameters, return_annotation=Policy)
+        self.__signature__ = signature_of(rule)
 
     def __call__(self, *args: Any, floor: float | Floats = 0.0, **settings: Any) -> Policy:
         check_call(repr(self), self.__signature__, args, settings)
@@ -422,3 +385,10 @@ class Family:
 
     def __repr__(self) -> str:
         return self.rule.__name__.removesuffix("Rule")
+
+
+def signature_of(rule: type[Rule[Any]]) -> inspect.Signature:
+    """The signature of a constructor of policies with this kind of rule."""
+    floor = inspect.Parameter("floor", inspect.Parameter.KEYWORD_ONLY, default=0.0)
+    parameters = [*parameters_of(rule).values(), floor]
+    return inspect.Signature(parameters, return_annotation=Policy)

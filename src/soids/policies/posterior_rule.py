@@ -20,6 +20,7 @@ from soids.arrays import LARGEST, Floats, as_number
 from soids.evidence import SETS, Evidence
 from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
+from soids.policies.enlarging import Embedding
 from soids.policies.explanation import Explanation, explain
 from soids.policies.outliers import warn_of_outlier
 from soids.policies.pending_information import Awaited, awaited
@@ -34,12 +35,14 @@ from soids.policies.policy import (
     Rule,
     Waiting,
 )  # fmt: skip
+from soids.policies.prediction import Coefficients, Prediction
 from soids.policies.settings import assign
 from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.logistic import Logistic
 from soids.posteriors.particle_system import ParticleSystem
 from soids.rates import Progress, Rate, as_rate
 from soids.records import check_arrays, check_dimension, check_numbers
+from soids.regression.scaled_lasso import Sums, scaled_noise
 from soids.spelling import check_choice
 
 
@@ -194,7 +197,7 @@ class PosteriorRule(Rule[Mind]):
         if mind.belief is not None and mind.believed is evidence:
             return mind
         rate = self._learning_rate(mind, evidence, menu)
-        noise = self.model.noise or 1.0 if mind.belief is None else mind.belief.noise()
+        noise = self._noise(evidence) if mind.belief is None else mind.belief.noise()
         seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
         tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds)
         is_same_model = mind.believed is None or mind.believed.centred == evidence.centred
@@ -251,7 +254,17 @@ class PosteriorRule(Rule[Mind]):
     def inclusion(self, mind: Mind) -> Floats:  # (d,)
         return formed(mind).particles().inclusion()
 
-    def explain(self, mind: Mind, decision: Decision, names: Sequence[str] | None) -> Explanation:
+    def enlarged(self, mind: Mind, embedding: Embedding) -> Mind:
+        return Mind(ratios=mind.ratios, root_ratios=mind.root_ratios)
+
+    def coefficients(self, mind: Mind, past: Past) -> Coefficients:
+        return Coefficients.under(formed(mind).particles())
+
+    def predict(self, mind: Mind, past: Past, menu: Menu) -> Prediction:
+        appraiser = Appraiser.of(formed(mind), GAINS[self.gain], mind.believed)
+        return Prediction.of(appraiser.rewards_on(menu), appraiser.weights, appraiser.level)
+
+    def explain(self, mind: Mind, decision: Decision, names: Sequence[str]) -> Explanation:
         appraiser = Appraiser.of(formed(mind), GAINS[self.gain], mind.believed)
         return explain(decision, appraiser, names)
 
@@ -274,6 +287,10 @@ class PosteriorRule(Rule[Mind]):
             mind.root_ratios, actions, self.action_bound,
         )  # fmt: skip
         return as_number(as_rate(self.rate)(progress), "rate", 0.0)
+
+    def _noise(self, evidence: Evidence) -> float:
+        """The noise before any belief: as given, or by the scaled lasso if there are rewards."""
+        return self.model.noise or scaled_noise(Sums.of(evidence)) or 1.0
 
     def known_sparsity(self, belief: Belief | None) -> float:
         """The sparsity as given, or as believed."""

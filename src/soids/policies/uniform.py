@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from soids.information import Even
+from soids.policies.enlarging import Embedding
 from soids.policies.policy import Family, Menu, Past, Plan, Rule
 
 
@@ -17,6 +18,9 @@ class UniformRule(Rule[None]):
     minds = (type(None),)
 
     dimension: int
+
+    def enlarged(self, mind: None, embedding: Embedding) -> None:
+        return None
 
     def law(self, mind: None, past: Past, menu: Menu) -> Plan:
         return Plan(Even(len(menu.actions)))

@@ -1,0 +1,79 @@
+"""Names of actions and of their features: those that are given, or those that a data frame has."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from soids.arrays import Ints, as_count
+from soids.spelling import meant
+
+
+class Names(NamedTuple):
+    """What actions and features are called, where that is known."""
+
+    actions: tuple[str, ...] | None = None  # (K,)
+    features: tuple[str, ...] | None = None  # (d,)
+
+    def place(self, index: Any, count: int, what: str = "index") -> int:
+        """The index of an action that is given by its index or by its name."""
+        if not isinstance(index, str):
+            return as_count(index, what, 0, count - 1)
+        if self.actions is None:
+            raise ValueError(f"{what} must be a number where actions have no names, got {index!r}")
+        if index not in self.actions:
+            known = ", ".join(self.actions[:10])
+            raise ValueError(f"{what} must be one of {known}{meant(index, self.actions)}")
+        return self.actions.index(index)
+
+    def places(self, indices: Sequence[Any] | Ints, count: int) -> Sequence[Any] | Ints:
+        """Indices of actions, some or all of which may be given by name."""
+        if isinstance(indices, str):
+            raise ValueError(f"excluded must be a list of indices or names, got {indices!r}")
+        if not any(isinstance(one, str) for one in indices):
+            return indices
+        return [self.place(one, count, "excluded") for one in indices]
+
+
+NAMELESS = Names()
+
+
+def names_of(actions: Any, names: object) -> Names:
+    """The names that are given for actions, or else the texts in the index of their data frame,
+    whose columns are the features.
+    """
+    if isinstance(actions, np.ndarray):
+        return NAMELESS if names is None else Names(as_names(names, "names"))
+    columns: Any = getattr(actions, "columns", None)
+    if names is None and columns is not None and hasattr(actions, "index"):  # as pandas has
+        labels = list(actions.index)
+        names = labels if all(isinstance(label, str) for label in labels) else None
+    own = None if names is None else as_names(names, "names")
+    if columns is None or not all(isinstance(column, str) for column in columns):
+        return NAMELESS if own is None else Names(own)
+    return Names(own, tuple(columns))
+
+
+def as_names(names: Any, what: str) -> tuple[str, ...]:
+    """A list of different names."""
+    if isinstance(names, str) or not hasattr(names, "__iter__"):
+        raise ValueError(f"{what} must be a list of names, got {names!r}")
+    found = tuple(names)
+    for one in found:
+        if not isinstance(one, str):
+            raise ValueError(f"{what} must be texts, got {one!r}: use str()")
+    if len(set(found)) < len(found):
+        twice = next(one for one in found if found.count(one) > 1)
+        raise ValueError(f"{what} must differ, got {twice!r} twice")
+    return found
+
+
+def feature_names(names: Any, known: tuple[str, ...] | None, dimension: int) -> Sequence[str]:
+    """The names of all features: those given, else those known, else their numbers."""
+    if names is None:
+        return known or [f"feature {column}" for column in range(dimension)]
+    if isinstance(names, str) or not hasattr(names, "__len__"):
+        raise ValueError(f"names must be a list of {dimension} names of features, got {names!r}")
+    if len(names) != dimension:
+        raise ValueError(f"names must be one for each of {dimension} features, got {len(names)}")
+    return [str(name) for name in names]
