@@ -55,6 +55,14 @@ def test_it_is_as_if_the_new_features_had_always_been_zero(family):
     assert np.allclose(grown.law(actions), always.law(actions), atol=1e-9)
 
 
+def test_counts_of_clicks_are_kept():
+    grown, always = SOIDS(4, rewards="binary"), SOIDS(6, rewards="binary")
+    grown.learn(ACTIONS, INDEX, (REWARD > 0.0).astype(float))
+    always.learn(wide(ACTIONS), INDEX, (REWARD > 0.0).astype(float))
+    grown = grown.enlarged(6, COLUMNS)
+    assert all(map(np.array_equal, grown.evidence.tally, always.evidence.tally))
+
+
 @pytest.mark.parametrize("dimension", [4, 600])
 def test_sums_over_many_features_stay_exact(dimension):
     policy, rng = LinUCB(dimension, norm=1.0), np.random.default_rng(1)

@@ -40,10 +40,13 @@ class Embedding(NamedTuple):
         return Gram.of(self.rows(self.rows(gram.dense()).T))
 
     def evidence(self, evidence: Evidence, menus: "Menus") -> Evidence:
+        tally = evidence.tally
+        if tally is not None:
+            tally = tally._replace(actions=self.rows(tally.actions))
         return evidence._replace(
             played=self.gram(evidence.played), moment=self.rows(evidence.moment),
             total=self.rows(evidence.total), menus=tuple(map(menus.wide, evidence.menus)),
-            owners=tuple(map(menus.wide, evidence.owners)),
+            owners=tuple(map(menus.wide, evidence.owners)), tally=tally,
         )  # fmt: skip
 
     def past(self, past: Past) -> Past:

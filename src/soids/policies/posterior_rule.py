@@ -289,7 +289,9 @@ class PosteriorRule(Rule[Mind]):
         return as_number(as_rate(self.rate)(progress), "rate", 0.0)
 
     def _noise(self, evidence: Evidence) -> float:
-        """The noise before any belief: as given, or by the scaled lasso if there are rewards."""
+        """The noise before any belief: as given, or as the rewards so far suggest."""
+        if evidence.tally is not None:
+            return math.sqrt(evidence.tally.rate * (1.0 - evidence.tally.rate))
         return self.model.noise or scaled_noise(Sums.of(evidence)) or 1.0
 
     def known_sparsity(self, belief: Belief | None) -> float:
