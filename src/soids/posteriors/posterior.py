@@ -77,6 +77,9 @@ class SparsePosterior(Posterior):
     ) -> ParticleSystem:
         """The particles of the optimistic posterior, made from those of an earlier one."""
         before = None if belief is None else belief.target
-        target = Target.of(evidence, self.prior(evidence), tuning.eta, tuning.rate, before)
+        prior = self.prior(evidence)
+        if tuning.own_odds is not None:
+            prior = prior._replace(own_odds=tuning.own_odds)
+        target = Target.of(evidence, prior, tuning.eta, tuning.rate, before)
         system = belief or start(target, tuning.particles, rng)
         return advance(system, target, rng, tuning.sweeps, tuning.seconds)
