@@ -23,7 +23,7 @@ from soids.policies.past import Past
 from soids.policies.policy import Family, Policy, Rule, State
 from soids.policies.settings import settings_of
 
-MAGIC = b"soids policy 6\n"
+MAGIC = b"soids policy 7\n"
 PARTS = ("floor", "evidence", "menu", "decisions", "pending", "mind", "has_thought")  # as written
 BROKEN = (*UNREADABLE, AttributeError, ImportError)  # what a file of another making may lead to
 

@@ -56,18 +56,18 @@ def explain(
     rewards = appraiser.rewards_on(decision.menu)
     regret, gains = appraiser.appraise(rewards)
     least, cost = float(regret.min()), float(regret[place])
-    expected = appraiser.level + float((particles.weights @ rewards)[place])
+    base, deviations = appraiser.deviation(action)
+    expected = base + float((particles.weights @ rewards)[place])
     gain = float(gains[place]) / appraiser.noise**2
     variance = 2.0 * half_variance(rewards[:, [place]], particles.weights)
     deviation = math.sqrt(float(variance[0]))
-    deviations = action if appraiser.centre is None else action - appraiser.centre
     features = contributions(deviations, particles.mean(), particles.inclusion())
     named = ", ".join(
         f"{names[column]} ({part:+.3g}, matters with probability {inclusion:.2f})"
         for column, inclusion, part in features[:MOST_NAMED]
         if abs(part) >= LEAST_NAMED * abs(features[0].contribution)
     )
-    level = "" if appraiser.centre is None else f"the mean reward ({appraiser.level:.3g}) and "
+    level = "" if appraiser.common is None else f"the mean reward ({base:.3g}) and "
     costs = "exploiting: no action has less expected regret"
     if cost > least:
         costs = f"exploring: {cost - least:.3g} more regret than the safest action"
@@ -82,7 +82,7 @@ def explain(
             f" The belief holds {decision.info.effective:.1f} different particles, which is too "
             "few: give a larger budget_ms."
         )
-    known = expected, deviation, cost, least, gain, features, appraiser.level
+    known = expected, deviation, cost, least, gain, features, base
     return Explanation(sentence, cost > least, *known)
 
 

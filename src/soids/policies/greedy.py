@@ -19,7 +19,7 @@ class GreedyRule(LassoRule):
     least = 0
 
     noise: float = 1.0
-    intercept: bool = False  # whether rewards may have a base level of any size
+    intercept: bool = True  # whether rewards may have a base level of any size
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         size = max((old.largest for old in evidence.menus), default=1.0)

@@ -32,7 +32,6 @@ class Estimate(NamedTuple):
 class LassoRule(Rule[Estimate]):
     """Act on the latest estimate; a rule adds how to estimate and how to act."""
 
-    asks_for_intercept = True
     least: ClassVar[int] = 5  # an estimate needs more rewards than this, as in the authors' code
 
     dimension: int
@@ -67,7 +66,7 @@ class SALassoBanditRule(LassoRule):
     """
 
     penalty: float = 0.4
-    intercept: bool = False  # whether rewards may have a base level of any size
+    intercept: bool = True  # whether rewards may have a base level of any size
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = evidence.rounds
@@ -87,7 +86,7 @@ class ThresholdedLassoBanditRule(LassoRule):
     least = 0
 
     penalty: float = 0.02
-    intercept: bool = False  # whether rewards may have a base level of any size
+    intercept: bool = True  # whether rewards may have a base level of any size
 
     def _estimate(self, evidence: Evidence, start: Floats) -> tuple[Floats, Floats]:
         t = max(evidence.rounds, 2)  # a single reward would go unpenalised

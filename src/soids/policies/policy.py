@@ -56,8 +56,7 @@ class Rule(Generic[Mind]):
     dimension: int
     sets = SETS  # number of action sets that the evidence remembers
     discount = 1.0  # weight of a round after one more
-    intercept = False  # whether rewards may have a base level of any size
-    asks_for_intercept: ClassVar[bool] = False  # whether it enters the model only when it shows
+    intercept = False  # whether a base level of the rewards enters the model once it shows
     learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
     needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set
     minds: ClassVar[tuple[type, ...]] = ()  # kinds of mind, if not only that of ``start``
@@ -133,10 +132,7 @@ class Policy:
     def __init__(self, rule: Rule[Any], *, floor: float | Floats = 0.0) -> None:
         self.rule = rule
         self.floor = as_floor(floor)
-        past = Past.empty(rule.dimension, rule.sets)
-        if rule.intercept and not rule.asks_for_intercept:
-            past = past._replace(evidence=past.evidence.about_means())
-        self._state = State(rule.start(), past)
+        self._state = State(rule.start(), Past.empty(rule.dimension, rule.sets))
         kind = type(self._state.mind)  # None says nothing of what a rule will form
         self._minds = rule.minds or (object if kind is type(None) else kind,)
         self._shown: tuple[object, Menu] | None = None  # immutable actions, and their action set

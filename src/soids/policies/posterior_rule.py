@@ -21,6 +21,7 @@ from soids.evidence import SETS, Evidence
 from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
 from soids.policies.explanation import Explanation, explain
+from soids.policies.layout import Layout
 from soids.policies.pending_information import Awaited, awaited
 from soids.policies.policy import (
     Decision,
@@ -36,6 +37,7 @@ from soids.policies.settings import assign
 from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.particle_system import ParticleSystem
 from soids.rates import Progress, Rate, as_rate
+from soids.regression.common import Common, separated
 from soids.spelling import check_choice
 
 
@@ -49,6 +51,9 @@ class Mind(NamedTuple):
     root_ratios: float = 0.0  # sum of the square roots of their 3-ratios
     recent: tuple[Menu, ...] = ()  # the last contexts, over which the ratio is averaged
     awaited: Awaited | None = None  # what the belief expects of pending rewards
+    layout: Layout | None = None  # what the columns of the actions are
+    seen: Menu | None = None  # the last action set that showed it
+    common: Common | None = None  # what the belief leaves out: the level, effects of contexts
 
 
 def warn_of_uneven(actions: Floats) -> None:
@@ -82,7 +87,6 @@ class PosteriorRule(Rule[Mind]):
     What is None is learned, or left out.
     """
 
-    asks_for_intercept = True
     optimistic: ClassVar[bool] = False
     minimises_ratio: ClassVar[bool] = False  # else it follows one sampled parameter
     proven: ClassVar[tuple[str, ...]] = ()  # the rates for which a theorem covers the policy
@@ -103,7 +107,7 @@ class PosteriorRule(Rule[Mind]):
     contexts: int = 1  # over which the information ratio is averaged: the last ones
     discount: float = 1.0  # below one, no guarantee holds
     action_bound: float | None = None  # holds the policy to what Theorems 2 and 3 assume
-    intercept: bool = False  # whether rewards may have a base level of any size
+    intercept: bool = True  # whether rewards may have a base level of any size
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -147,20 +151,28 @@ class PosteriorRule(Rule[Mind]):
 
     def think(self, mind: Mind, past: Past, menu: Menu | None, rng: Generator) -> Mind:
         evidence = past.evidence
+        if self.intercept and menu is not None and menu is not mind.seen:
+            mind = mind._replace(layout=Layout.after(mind.layout, menu), seen=menu)
         if mind.belief is not None and mind.believed is evidence:
             return mind
         rate = self._learning_rate(mind, evidence, menu)
         noise = self.model.noise or 1.0 if mind.belief is None else mind.belief.noise()
         seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
-        tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds)
+        layout = mind.layout
+        own_odds = None if layout is None else layout.own_odds()
+        directions = np.empty((0, self.dimension)) if layout is None else layout.directions()
+        rest, common = separated(evidence, directions)
+        tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds, own_odds)
         is_same_model = mind.believed is None or mind.believed.centred == evidence.centred
         before = mind.belief if is_same_model else None  # its particles fit other sums
-        belief = self.model.update(before, evidence, tuning, rng)
-        return Mind(belief, evidence, rate, mind.ratios, mind.root_ratios, mind.recent)
+        belief = self.model.update(before, rest, tuning, rng)
+        return mind._replace(
+            belief=belief, believed=evidence, rate=rate, awaited=None, common=common
+        )
 
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
         belief = formed(mind)
-        appraiser, resolved = Appraiser.of(belief, GAINS[self.gain], mind.believed), None
+        appraiser, resolved = Appraiser.of(belief, GAINS[self.gain], mind.common), None
         rewards = appraiser.rewards_on(menu)
         pending = awaited(mind.awaited, appraiser, past.pending, menu, rewards)
         if pending is not None:
@@ -176,13 +188,15 @@ class PosteriorRule(Rule[Mind]):
 
     def chosen(self, mind: Mind, plan: Plan, decision: Decision, uniform: float | None) -> Mind:
         regret, gain, ratio = plan.info[:3]
-        belief, believed, rate, ratios, root_ratios, recent, _ = mind
+        ratios, root_ratios, recent = mind.ratios, mind.root_ratios, mind.recent
         if gain > 0.0:  # no gain at all has no finite ratio
             cubed = information.information_ratio(regret / formed(mind).noise(), gain, 3.0)
             ratios, root_ratios = ratios + ratio, root_ratios + math.sqrt(cubed)
         if self.contexts > 1:
             recent = (*recent, decision.menu)[1 - self.contexts :]
-        return Mind(belief, believed, rate, ratios, root_ratios, recent, plan.notes)
+        return mind._replace(
+            ratios=ratios, root_ratios=root_ratios, recent=recent, awaited=plan.notes
+        )
 
     def forget(self, mind: Mind, lost: Sequence[Waiting]) -> Mind:
         return mind._replace(awaited=None)  # anew, from the decisions that still wait
@@ -191,7 +205,7 @@ class PosteriorRule(Rule[Mind]):
         return formed(mind).particles().inclusion()
 
     def explain(self, mind: Mind, decision: Decision, names: Sequence[str] | None) -> Explanation:
-        appraiser = Appraiser.of(formed(mind), GAINS[self.gain], mind.believed)
+        appraiser = Appraiser.of(formed(mind), GAINS[self.gain], mind.common)
         return explain(decision, appraiser, names)
 
     def _mixture(self, outlook: Outlook) -> information.Mixture:
