@@ -7,7 +7,6 @@
 """
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +20,7 @@ from soids.evidence import SETS, Evidence
 from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
 from soids.policies.explanation import Explanation, explain
+from soids.policies.feature_sizes import FeatureSizes
 from soids.policies.layout import Layout
 from soids.policies.pending_information import Awaited, awaited
 from soids.policies.policy import (
@@ -52,20 +52,9 @@ class Mind(NamedTuple):
     recent: tuple[Menu, ...] = ()  # the last contexts, over which the ratio is averaged
     awaited: Awaited | None = None  # what the belief expects of pending rewards
     layout: Layout | None = None  # what the columns of the actions are
-    seen: Menu | None = None  # the last action set that showed it
+    sizes: FeatureSizes | None = None  # and how large, if the radius has to suit them
+    seen: Menu | None = None  # the last action set that showed both
     common: Common | None = None  # what the belief leaves out: the level, effects of contexts
-
-
-def warn_of_uneven(actions: Floats) -> None:
-    """Warn if features differ so much in size that no one radius can be learned for all."""
-    actions = actions[:, actions.any(axis=0)]
-    if len(actions) < 10 or not actions.size:  # so few say little of the size of a feature
-        return
-    largest, squares = np.abs(actions).max(axis=0), (actions**2).mean(axis=0)
-    # One of the two may differ by chance: of few actions, or of features that are mostly zero.
-    if largest.max() > 10.0 * largest.min() and squares.max() > 100.0 * squares.min():
-        text = "features differ more than ten times in size: rescale them to comparable sizes, or "
-        warnings.warn(f"{text}give the radius", RuntimeWarning, stacklevel=5)
 
 
 class Outlook(NamedTuple):
@@ -146,13 +135,11 @@ class PosteriorRule(Rule[Mind]):
             check_fixed(menu, past.menu, self.action_bound)
         elif menu is not past.menu:
             warn_of_large(self, menu)
-        if self.model.radius is None and menu is not past.menu:
-            warn_of_uneven(menu.actions)
 
     def think(self, mind: Mind, past: Past, menu: Menu | None, rng: Generator) -> Mind:
         evidence = past.evidence
-        if self.intercept and menu is not None and menu is not mind.seen:
-            mind = mind._replace(layout=Layout.after(mind.layout, menu), seen=menu)
+        if menu is not None and menu is not mind.seen:
+            mind = self._looked_at(mind, menu)
         if mind.belief is not None and mind.believed is evidence:
             return mind
         rate = self._learning_rate(mind, evidence, menu)
@@ -207,6 +194,15 @@ class PosteriorRule(Rule[Mind]):
     def explain(self, mind: Mind, decision: Decision, names: Sequence[str] | None) -> Explanation:
         appraiser = Appraiser.of(formed(mind), GAINS[self.gain], mind.common)
         return explain(decision, appraiser, names)
+
+    def _looked_at(self, mind: Mind, menu: Menu) -> Mind:
+        """The mind after a look at the columns of an action set."""
+        layout, sizes = mind.layout, mind.sizes
+        if self.intercept:
+            layout = Layout.after(layout, menu)
+        if self.model.radius is None:
+            sizes = FeatureSizes.after(sizes, menu)
+        return mind._replace(layout=layout, sizes=sizes, seen=menu)
 
     def _mixture(self, outlook: Outlook) -> information.Mixture:
         """The distribution over actions to draw from."""
