@@ -13,6 +13,7 @@ from benchmarks.large import large
 from benchmarks.limits.command import limits
 from benchmarks.pending import pending
 from benchmarks.replay import replay
+from benchmarks.rounds import rounds
 from benchmarks.samplers.command import samplers
 from benchmarks.speed import speed
 
@@ -26,7 +27,7 @@ def main() -> None:
 
 for command in (
     budget, cold, decisions, designs, growth, harness, langevin, large, limits, pending, replay,
-    samplers, speed,
+    rounds, samplers, speed,
 ):  # fmt: skip
     main.add_command(command)
 

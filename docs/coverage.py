@@ -1,57 +1,70 @@
 """How often the intervals of docs/replay.md hold the true value; prints CSV.
 
 Clicks on twenty items, weights from 0.2 to 5. Many logs of each length; shares of them in which the
-interval holds the true value, among those for which one is given, and how many that are.
+interval holds the true value, among those for which one is given, and how many that are. The same
+for the paired difference from the uniform policy.
 """
 
 import csv
 import sys
-from collections.abc import Callable
 
 import numpy as np
 
 from soids.arrays import Floats
-from soids.offpolicy import Estimate, doubly_robust, ips, snips
+from soids.offpolicy import Estimate
+from soids.offpolicy.comparison import difference
+from soids.offpolicy.reports import Rounds, report_on
 
 LOGS, ROUNDS, ITEMS = 2000, (150, 400, 1000, 3000), 20
 LAW = np.linspace(1.0, 5.0, ITEMS) / np.linspace(1.0, 5.0, ITEMS).sum()  # of the log
 TARGET = LAW[::-1]
 RATES = np.linspace(0.01, 0.03, ITEMS)  # of clicks
-TRUE = float(TARGET @ RATES)
+UNIFORM = np.full(ITEMS, 1.0 / ITEMS)
 USUAL = 1.96  # standard errors on either side
-COLUMNS = ("rounds", "clicks", "usual", "ips", "snips", "dr", "given")
+METHODS = ("IPS", "SNIPS", "DR")
+COLUMNS = (
+    "rounds", "clicks", "usual", "ips", "snips", "dr", "given",
+    "ips_apart", "snips_apart", "dr_apart", "given_apart",
+)  # fmt: skip
 
 
-def clicks(rounds: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """The weights and rewards of a log."""
+def clicks(rounds: int, rng: np.random.Generator) -> tuple[Rounds, Rounds]:
+    """A log, as the target and the uniform policy see it; the model is the same for everything."""
     chosen = rng.choice(ITEMS, rounds, p=LAW)
-    return TARGET[chosen] / LAW[chosen], (rng.random(rounds) < RATES[chosen]).astype(float)
+    clicked = (rng.random(rounds) < RATES[chosen]).astype(float)
+    lines, unknown, same = np.arange(rounds), np.full(rounds, np.nan), np.full(rounds, 0.015)
+    one, other = (
+        Rounds(lines, clicked, (law / LAW)[chosen], unknown, same, same)
+        for law in (TARGET, UNIFORM)
+    )
+    return one, other
 
 
-def corrected(weights: Floats, rewards: Floats) -> Estimate:
-    """Doubly robust, with a model that predicts the same for everything."""
-    same = np.full(len(rewards), 0.015)
-    return doubly_robust(weights, rewards, same, same)
+def estimates(log: tuple[Rounds, Rounds]) -> list[Estimate]:
+    """Those of the target, and of its difference from the uniform policy, by each method."""
+    target, uniform = ((report_on("", one, "", 0.95, 1.0, "line"), one) for one in log)
+    found = [*target[0].estimates, *difference(*target, *uniform, 0.95).estimates]
+    return [one for one in found if one.method in METHODS]
 
 
-def holds(estimate: Estimate) -> float:
+def holds(estimate: Estimate, true: float) -> float:
     """Whether an interval holds the true value, NaN if none is given."""
     if estimate.low is None or estimate.high is None:
         return np.nan
-    return float(estimate.low <= TRUE <= estimate.high)
+    return float(estimate.low <= true <= estimate.high)
 
 
 def row(rounds: int) -> list[object]:
     """One line: what happened to all logs of this length."""
     rng = np.random.default_rng(rounds)
-    logs = [clicks(rounds, rng) for _ in range(LOGS)]
-    estimators: list[Callable[..., Estimate]] = [ips, snips, corrected]
-    found = [[estimator(*log) for log in logs] for estimator in estimators]
-    held = np.array([[holds(estimate) for estimate in some] for some in found])
-    usual = np.mean([abs(one.value - TRUE) <= USUAL * one.error for one in found[0]])
-    shares = [*np.nanmean(held, axis=1), 1.0 - np.isnan(held[0]).mean()]
+    trues = [float(TARGET @ RATES)] * 3 + [float((TARGET - UNIFORM) @ RATES)] * 3
+    found = [estimates(clicks(rounds, rng)) for _ in range(LOGS)]
+    held: Floats = np.array([list(map(holds, some, trues)) for some in found])
+    usual = np.mean([abs(some[0].value - trues[0]) <= USUAL * some[0].error for some in found])
+    (*own, a, b, c), given = np.nanmean(held, axis=0), 1.0 - np.isnan(held).mean(axis=0)
     expected = round(rounds * float(LAW @ RATES))
-    return [rounds, expected, *(f"{share:.3f}" for share in (usual, *shares))]
+    shares = [usual, *own, given[0], a, b, c, given[3]]
+    return [rounds, expected, *(f"{share:.3f}" for share in shares)]
 
 
 def main() -> None:

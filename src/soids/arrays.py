@@ -121,7 +121,9 @@ def as_features(features: object, dimension: int) -> Floats:
 
 def as_number(value: object, name: str, low: float = -math.inf, *, strict: bool = False) -> float:
     """A finite number of moderate size, not below ``low`` (above it if ``strict``)."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+    if type(value) is not float and (
+        isinstance(value, bool | np.bool_) or not isinstance(value, Real)
+    ):
         if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu":
             return as_number(value.item(), name, low, strict=strict)
         as_bit = isinstance(value, bool | np.bool_) and low <= 0.0 and not strict

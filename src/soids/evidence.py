@@ -148,27 +148,34 @@ class Evidence(NamedTuple):
         after = self.note(action, reward)
         if menu is None:
             return after if self.sampled or self.fading else after.of_its_sample()
-        known = next((i for i, other in enumerate(self.menus) if other.same(menu)), None)
+        known = self._place(menu)
         menu = menu if known is None else self.menus[known]
         key = random_key(int(self.rounds) if turn is None else turn)
-        if len(self.lots) < self.sets or key < self.lots[-1]:
-            place = bisect(self.lots, key)
-            after = after._replace(
-                lots=(*self.lots[:place], key, *self.lots[place:])[: self.sets],
-                owners=(*self.owners[:place], menu, *self.owners[place:])[: self.sets],
-            )
+        lots, owners = self.lots, self.owners
+        if len(lots) < self.sets or key < lots[-1]:
+            place = bisect(lots, key)
+            lots = (*lots[:place], key, *lots[place:])[: self.sets]
+            owners = (*owners[:place], menu, *owners[place:])[: self.sets]
         elif self.sampled:
             return after
         if self.sampled or (known is None and len(self.menus) == self.sets and not self.fading):
-            return after.of_its_sample()
-        menus, counts = list(self.menus), list(self.counts)
+            return after._replace(lots=lots, owners=owners).of_its_sample()
+        menus, counts = self.menus, list(self.counts)
         if known is not None:
             counts[known] += 1
-            return Evidence(*after[:6], tuple(counts), *after[7:])  # type: ignore[arg-type]
-        if len(menus) == self.sets:
-            least = counts.index(min(counts))
-            del menus[least], counts[least]
-        return after._replace(menus=(*menus, menu), counts=(*counts, 1))
+        else:
+            if len(menus) == self.sets:
+                least = counts.index(min(counts))
+                menus = (*menus[:least], *menus[least + 1 :])
+                del counts[least]
+            menus, counts = (*menus, menu), [*counts, 1]
+        return Evidence(*after[:5], menus, tuple(counts), self.sets, lots, owners, *after[10:])
+
+    def _place(self, menu: Menu) -> int | None:
+        """The place of an action set among those that are kept, if it is one of them."""
+        if menu in self.menus:  # the very object, as is usual: sets have no other equality
+            return self.menus.index(menu)
+        return next((i for i, other in enumerate(self.menus) if other.same(menu)), None)
 
     def of_its_sample(self) -> "Evidence":
         """The same evidence with the action sets of the sampled rounds only."""

@@ -6,6 +6,7 @@ updated. Cached rows equal those of the whole gram to the last bit: results do n
 """
 
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,14 +55,20 @@ class Gram:
     shares: Floats = field(default_factory=lambda: np.empty(0))  # (p,)  of the goal, step by step
 
     def __post_init__(self) -> None:
-        d = len(self.diagonal)
         self._journal: Journal | None = None
-        self._idle = np.zeros(d, dtype=np.int64)  # rounds since each row was used
-        if len(self.matrix):
-            self._rows = whole(self.matrix)
-        else:
-            self._rows = self._table(np.empty(0, dtype=np.int64), np.empty((0, d)))
         self._rooms: list[tuple[Floats, range]] = []  # free places behind the rows
+        if not len(self.matrix):
+            self._rows = self._table(np.empty(0, dtype=np.int64), np.empty((0, len(self.diagonal))))
+
+    @cached_property
+    def _rows(self) -> Rows:
+        """The cached rows; of a whole matrix, which many rules read itself, made when needed."""
+        return whole(self.matrix)
+
+    @cached_property
+    def _idle(self) -> Ints:  # (d,)
+        """The rounds since each row was used."""
+        return np.zeros(len(self.diagonal), dtype=np.int64)
 
     def __reduce__(self) -> tuple[Any, ...]:  # without the cache
         return Gram, tuple(getattr(self, part.name) for part in fields(self))
@@ -87,8 +94,10 @@ class Gram:
     def added(self, action: Floats) -> "Gram":
         """The gram after one more action."""
         action = np.array(action, dtype=np.float64)  # contiguous, as the kernels are compiled for
-        d, nothing = len(action), np.empty((0, len(action)))
         diagonal = self.diagonal + action * action
+        if len(self.matrix):
+            return Gram(diagonal, raised(self.matrix, action), self.actions)
+        d, nothing = len(action), np.empty((0, len(action)))
         if self.is_whole:
             return Gram(diagonal, raised(self.dense(), action), nothing)
         after = Gram(diagonal, nothing, nothing)
@@ -138,6 +147,8 @@ class Gram:
 
     def dense(self) -> Floats:  # (d, d)
         """The whole gram, which is cached from now on, also in its successors."""
+        if len(self.matrix):
+            return self.matrix
         return self.all_rows().rows[: len(self.diagonal)]
 
     def all_rows(self) -> Rows:

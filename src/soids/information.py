@@ -49,6 +49,24 @@ class Spread(NamedTuple):
         return float(self.masses @ values)
 
 
+class Even(NamedTuple):
+    """The uniform distribution over some actions."""
+
+    size: int
+
+    def probability(self, index: int) -> float:
+        return 1.0 / self.size
+
+    def probabilities(self, count: int) -> Floats:  # (K,)
+        return np.full(self.size, 1.0 / self.size)
+
+    def draw(self, uniform: float) -> int:
+        return min(int(uniform * self.size), self.size - 1)  # rounding may give the size
+
+    def mean(self, values: Floats) -> float:
+        return float(self.probabilities(self.size) @ values)
+
+
 class TwoPoint(NamedTuple):
     """A distribution over actions with mass on at most two of them."""
 

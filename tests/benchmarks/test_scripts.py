@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 from numba import config
 
-from benchmarks import budget, langevin, large, pending, replay
+from benchmarks import budget, langevin, large, pending, replay, rounds
 from benchmarks.__main__ import main
 from benchmarks.problems import random_evidence
 from soids import paper_instance
@@ -54,6 +54,12 @@ def test_the_memory_of_pending_decisions_grows_with_their_number(changing):
 @pytest.mark.parametrize("name", pending.POLICIES)
 def test_decisions_are_timed_beside_pending_ones(name):
     assert min(pending.milliseconds(pending.POLICIES[name], 3, 10)) > 0.0
+
+
+def test_rounds_are_timed_in_two_processes_in_turn(monkeypatch):
+    monkeypatch.setattr(rounds, "ROUNDS", 50)
+    own, other = rounds.milliseconds("Uniform(100)", [rounds.HERE, rounds.HERE], runs=2)
+    assert 0.0 < own < 10.0 * other < 100.0 * own
 
 
 @pytest.mark.parametrize("evidence", [random_evidence, langevin.chosen_evidence])

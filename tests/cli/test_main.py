@@ -72,6 +72,15 @@ def test_what_is_not_understood_is_an_error_of_usage(arguments, message):
     assert message in answer.output
 
 
+def test_no_error_sends_control_characters_of_a_file_to_the_terminal(tmp_path):
+    file = tmp_path / "log.csv"
+    file.write_text("\x1b[2Jcleared,b\n1,2\n")
+    answer = told("replay", file)
+    assert answer.exit_code == 2
+    assert r"it has \x1b[2Jcleared, b" in answer.output
+    assert "\x1b" not in answer.output
+
+
 def test_a_name_that_is_like_no_other_brings_no_guess():
     answer = told("run", "nothere")
     assert answer.exit_code == 2

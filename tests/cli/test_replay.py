@@ -1,6 +1,7 @@
 """``soids replay``: the numbers, the doubts, the exit code."""
 
 import csv
+import gzip
 import json
 import sys
 from functools import partial
@@ -12,7 +13,7 @@ from command_line import called
 from realdata import DATA, needs_obd
 from soids.cli import main
 from soids.cli.replay import as_setting
-from soids.logs import LogWriter
+from soids.logs import LogWriter, limits
 
 MEN = DATA / "obd" / "bts" / "men.csv.gz"
 
@@ -48,9 +49,86 @@ def test_the_usual_question_is_answered_in_a_table(log):
     result = ask(log)
     assert result.exit_code == 0, result.output
     assert "Mean reward on 1,990 rounds of made.jsonl" in result.stdout
-    assert "10 decisions have no reward and are left out." in result.stdout
+    title = " ".join(result.stdout.partition("policy")[0].split())
+    assert "rounds of made.jsonl (10 decisions without a reward are left out)" in title
+    assert "Difference from logged, in the same rounds" in result.stdout
     for word in ("logged", "uniform", "IPS", "SNIPS", "DM", "DR", "95% interval"):
         assert word in result.stdout
+
+
+def test_several_policies_are_compared_with_the_first(log, tmp_path):
+    found = answer(log, "--policy", "uniform", "--policy", "target", "--out", tmp_path)
+    uniform, target = found["policies"]
+    (one,) = found["differences"]
+    assert (one["label"], one["baseline"]) == ("target", "uniform")
+    for part, ours, theirs in zip(
+        one["estimates"], target["estimates"], uniform["estimates"], strict=True
+    ):
+        assert part["value"] == pytest.approx(ours["value"] - theirs["value"], abs=1e-12)
+    truth = (0.7 - 0.1 + 0.02) - 0.05
+    assert one["estimates"][3]["low"] < truth < one["estimates"][3]["high"]
+    with (tmp_path / "differences.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["policy"], row["baseline"], row["method"]) for row in rows] == [
+        ("target", "uniform", method) for method in ("IPS", "SNIPS", "DM", "DR")
+    ]
+
+
+@pytest.fixture(scope="module")
+def sales(tmp_path_factory):
+    """A table of two thousand rounds of three items, one of which the young click on."""
+    path = tmp_path_factory.mktemp("tables") / "sales.csv"
+    rng = np.random.default_rng(0)
+    with path.open("w", newline="", encoding="utf-8-sig") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "item", "p", "click", "place"])
+        for i in range(2000):
+            age, k = int(rng.integers(20, 60)), int(rng.choice(3, p=[0.5, 0.3, 0.2]))
+            rate = (0.1, 0.5, 1.0 - (age - 20) / 39)[k]
+            click = "" if i % 100 == 0 else int(rng.random() < rate)
+            writer.writerow([age, "abc"[k], (0.5, 0.3, 0.2)[k], click, "x"])
+    return path
+
+
+COLUMNS = ("--reward", "click", "--chosen", "item", "--propensity", "p")
+
+
+def test_any_table_is_replayed_by_the_names_of_its_columns(sales):
+    found = answer(sales, *COLUMNS)
+    assert (found["log"], found["rounds"], found["unrewarded"]) == ("sales.csv", 1980, 20)
+    shown = ask(sales, *COLUMNS).stdout
+    title = " ".join(shown.partition("policy")[0].split())
+    assert title.endswith("1,980 rounds of sales.csv (20 decisions without a reward are left out)")
+    uniform = found["policies"][1]["estimates"][0]
+    assert uniform["low"] < (0.1 + 0.5 + 0.5) / 3 < uniform["high"]
+
+
+def test_a_policy_learns_from_the_context_in_a_table(sales):
+    asked = ("--policy", "lints", "--features", "age", "--seed", 1)
+    (ours,) = answer(sales, *COLUMNS, *asked)["policies"]
+    (blind,) = answer(sales, *COLUMNS, "--policy", "lints", "--seed", 1)["policies"]
+    assert ours["estimates"][3]["low"] > 0.54  # the best item alone is worth 0.5, the best law 0.63
+    assert blind["estimates"][3]["low"] < 0.52
+    assert ask(sales, *COLUMNS, "--policy", "lints", "--features", "others").exit_code == 0
+
+
+def test_a_table_without_names_is_refused_with_its_columns_and_the_options(sales):
+    result = ask(sales)
+    assert result.exit_code == 2
+    assert result.output == (
+        "Error: sales.csv must have a column 'reward', it has age, item, p, click, place: say what "
+        "they are by reward=, propensity= and chosen= (--reward, --propensity, --chosen)\n"
+    )
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused_and_read_on_request(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "FREE", 1000)
+    path = tmp_path / "log.csv.gz"
+    path.write_bytes(gzip.compress(b"reward,propensity\n" + b"1,0.5\n0,0.5\n" * 5000))
+    refused = ask(path)
+    assert refused.exit_code == 2
+    assert "--expansion 500" in refused.output
+    assert ask(path, "--policy", "logged", "--expansion", 1000).exit_code == 0
 
 
 def test_the_logging_policy_is_worth_its_mean_reward(log):
@@ -187,7 +265,7 @@ def test_numbers_are_written(log, tmp_path):
         (("--set", "sparsity=1"), "--set is for policies that learn"),
         (("--policy", "best-constant", "--train", "1.5"), "train must lie strictly between"),
         (("--confidence", "95"), "confidence must lie strictly between"),
-        (("--features", "items"), "features is for logs of obd and dsjson, this one is soids"),
+        (("--features", "items"), "features is for logs of obd, dsjson, table; this one is"),
         (("--mode", "rejection", "--policy", "logged"), "logged learns nothing"),
         (("--policy", "estc", "--set", "exploration=5"), "ESTC cannot learn from choices"),
         (("--format", "obd"), "must have its items beside it"),

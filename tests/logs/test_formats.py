@@ -1,5 +1,7 @@
 """Logs in other formats: parquet, the Open Bandit Dataset, VW's dsjson, frames."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -277,10 +279,7 @@ def test_a_frame_takes_one_set_or_a_set_a_row(frames):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"reward": [0.0, float("nan")]},
-            "the frame, row 2: reward must be a number, got nan: for missing rewards",
-        ),
+        ({"reward": ["a", "b"]}, "the frame, row 1: reward must be a real number, got 'a'"),
         ({"propensity": [0.5, 0.0]}, "the frame, row 2: propensity must lie in"),
         ({"propensity": [0.5, 1.5]}, "the frame, row 2: propensity must lie in"),
         ({"arm": [0, 5]}, "the frame, row 2: chosen must be in 0..1, got 5"),
@@ -323,6 +322,43 @@ def test_a_null_reward_is_missing():
     rewards = pandas.array([1, None], dtype="Int64")
     frame = pandas.DataFrame({"reward": rewards, "propensity": [0.5, 0.5]})
     assert [entry.reward for entry in FrameLog(frame)] == [1.0, None]
+
+
+def test_a_reward_that_is_nan_is_missing(frames):
+    frame = frames({"reward": [float("nan"), 1.0], "propensity": [0.5, 0.5]})
+    assert [(entry.id, entry.reward) for entry in FrameLog(frame)] == [("2", 1.0), ("1", None)]
+    assert evaluate(FrameLog(frame), [NAMED["logged"]], floor=1).unrewarded == 1
+
+
+def test_rewards_may_be_true_or_false(frames):
+    frame = frames({"reward": [True, False], "propensity": [0.5, 0.5]})
+    assert [entry.reward for entry in FrameLog(frame)] == [1.0, 0.0]
+
+
+def test_rewards_may_be_a_series_or_an_array(frames):
+    frame = frames({"clicks": [0, 3], "propensity": [0.5, 0.5]})
+    for rewards in (frame["clicks"] > 1, np.array([False, True]), [0, 1]):
+        assert [entry.reward for entry in FrameLog(frame, reward=rewards)] == [0.0, 1.0]
+    with pytest.raises(ValueError, match="reward must be a column or hold 2 numbers, got 3"):
+        FrameLog(frame, reward=[0, 1, 1])
+
+
+def test_columns_of_the_context_make_a_block_for_each_action(frames):
+    frame = frames({
+        "arm": ["b", "a", "b"], "propensity": [0.5] * 3, "reward": [1.0, None, 0.0],
+        "age": [30.0, 40.0, 50.0], "sex": ["f", "m", "f"],
+    })  # fmt: skip
+    log = FrameLog(frame, chosen="arm")
+    one, three, two = log.in_context(["age", "sex"])
+    row = [1.0, -math.sqrt(1.5), 1.0, 0.0]  # a one, the age, female, male
+    assert np.allclose(one.actions, np.kron(np.eye(2), row))
+    assert np.allclose(three.actions[1, 4:], [1.0, math.sqrt(1.5), 1.0, 0.0])
+    assert (one.chosen, two.actions, two.reward) == (1, 2, None)
+    assert [entry.actions for entry in log] == [2, 2, 2]
+    with pytest.raises(ValueError, match="must have a column 'size'"):
+        log.in_context(["size"])
+    with pytest.raises(ValueError, match="in_context needs the number of actions"):
+        FrameLog(frame).in_context(["age"])
 
 
 def test_only_data_frames_are_accepted():

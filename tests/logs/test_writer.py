@@ -4,6 +4,9 @@ import gzip
 import io
 import os
 import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -204,3 +207,91 @@ def test_a_file_of_another_kind_is_not_continued(tmp_path):
     with pytest.raises(LogError, match=r"w\.py, line 1: this is no log of soids"):
         LogWriter(file)
     assert file.read_text() == "import this\n"
+
+
+# Threads and processes
+
+
+@pytest.fixture
+def switching():
+    """Threads take turns as often as possible."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
+def test_threads_may_share_a_writer(path, switching):
+    """Four threads try to log the same id at the same time, and then its reward."""
+    ids, barrier = [str(k) for k in range(300)], Barrier(4)
+
+    def tried(write):
+        """How many writes were made, and the errors of the others."""
+        written, errors = 0, []
+        for name in ids:
+            barrier.wait(timeout=60)
+            try:
+                write(name)
+                written += 1
+            except ValueError as error:
+                errors.append(str(error))
+        return written, errors
+
+    def decide(name):
+        log.decide(name, actions=np.eye(2), chosen=0, propensity=0.5)
+
+    with LogWriter(path) as log, ThreadPoolExecutor(4) as pool:
+        for write, words in (
+            (decide, "id must be new"),
+            (lambda name: log.reward(name, 1.0), "has its reward already: log it once"),
+        ):
+            counts, errors = zip(*pool.map(tried, [write] * 4), strict=True)
+            assert sum(counts) == len(ids)
+            assert all(words in error for some in errors for error in some)
+    assert sorted(entry.id for entry in JsonLog(path)) == sorted(ids)
+    assert all(entry.reward == 1.0 for entry in JsonLog(path))
+
+
+FORKED = """
+import os, sys
+from soids.logs import LogWriter
+
+log = LogWriter(sys.argv[1])
+log.decide("a", actions=2, chosen=0, propensity=0.5)
+child = os.fork()
+if not child:
+    try:
+        log.decide("a", actions=2, chosen=0, propensity=0.5)
+    except ValueError as error:
+        print(error, flush=True)
+    log.close()
+    os._exit(0)
+os.waitpid(child, 0)
+try:
+    LogWriter(sys.argv[1])
+except BlockingIOError:
+    print("still locked", flush=True)
+log.decide("b", actions=2, chosen=0, propensity=0.5)
+log.close()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_process_neither_writes_nor_unlocks(path):
+    asked = [sys.executable, "-c", FORKED, str(path)]
+    said = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stdout
+    first, second = said.splitlines()
+    assert first.startswith("log.jsonl was opened by process")
+    assert first.endswith("give each process a LogWriter and a file of its own")
+    assert second == "still locked"
+    assert [entry.id for entry in JsonLog(path)] == ["a", "b"]
+
+
+def test_rewards_may_be_true_or_false(path):
+    with LogWriter(path) as log:
+        log.decide("a", actions=2, chosen=0, propensity=0.5, reward=np.True_)
+        log.decide("b", actions=2, chosen=0, propensity=0.5)
+        log.reward("b", False)
+    assert [entry.reward for entry in JsonLog(path)] == [1.0, 0.0]
+    path.write_text(path.read_text().replace("1.0", "true").replace("0.0", "false"))
+    assert [entry.reward for entry in JsonLog(path)] == [1.0, 0.0]

@@ -178,6 +178,9 @@ def test_decisions_without_a_reward_are_left_out_and_counted():
     log.entries += [entry._replace(reward=None) for entry in made_log(20)]
     found = evaluate(log, [NAMED["logged"]])
     assert (found.rounds, found.unrewarded) == (300, 20)
+    first = str(found).partition("\n")[0]
+    assert first == "Mean reward on 300 rounds of list (20 decisions without a reward are left out)"
+    assert "left out" not in str(evaluate(made_log(300), [NAMED["logged"]]))
 
 
 def test_a_log_without_any_reward_is_refused():
@@ -233,6 +236,16 @@ def test_a_frame_is_evaluated_in_one_call():
     assert report.estimates[1].value == pytest.approx(0.9, abs=0.02)
     assert abs(report.estimates[0].value - 0.9) < 4 * report.estimates[0].error
     assert report.reliable
+
+
+def test_a_frame_alone_is_refused_with_an_example_and_its_columns():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"click": [0, 1], "p": [0.5] * 2})
+    for arguments in ((frame,), (frame, [NAMED["uniform"]])):
+        with pytest.raises(ValueError, match=r"log = FrameLog\(frame, .*columns are click, p"):
+            evaluate(*arguments)
+    with pytest.raises(ValueError, match=r"evaluate\(log, \[NAMED\['logged'\].*got \(\)"):
+        evaluate(FrameLog(frame, reward="click", propensity="p"))
 
 
 @pytest.mark.parametrize("candidates", [[], ["uniform"]])

@@ -6,7 +6,17 @@ import io
 import pytest
 from rich.console import Console
 
-from soids.output.table import Table, as_console, as_csv, as_html, as_latex, as_markdown
+from soids.output.table import (
+    CONTROL,
+    Page,
+    Table,
+    as_console,
+    as_csv,
+    as_html,
+    as_latex,
+    as_markdown,
+    visible,
+)
 
 TABLE = Table(
     ["", "a | b", "x_1"],
@@ -35,6 +45,38 @@ def test_numbers_survive_the_csv_and_empty_cells_are_empty():
     assert heads == TABLE.heads
     assert rows == [["<i>", "0.1", ""], ["[red]", repr(1 / 3), "50 % & more"]]
     assert float(rows[1][1]) == 1 / 3
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("=1+2", "'=1+2"), ("+cmd", "'+cmd"), ("-A1", "'-A1"), ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"), ("\r=1", "'\\r=1"), ("-1.5", "-1.5"), ("+1e-3", "+1e-3"),
+        (-1.5, "-1.5"), ("a=b", "a=b"), ("", ""), ("\x1b[31m", "\\x1b[31m"),
+    ],
+)  # fmt: skip
+def test_no_cell_of_a_csv_is_a_formula(cell, written):
+    text = as_csv(Table([cell, "b"], [[cell, 1.0]]))
+    heads, row = csv.reader(io.StringIO(text, newline=""))
+    assert [heads[0], row[0]] == [written, written]
+
+
+HOSTILE = "a\x1b]0;owned\x07\x1b[2J\x9b31m\u202eb\rc"
+SHOWN = r"a\x1b]0;owned\x07\x1b[2J\x9b31m\u202eb\rc"
+
+
+def test_control_characters_are_shown_and_not_sent():
+    table = Table([HOSTILE, "b"], [[HOSTILE, 1]], title=HOSTILE, note=HOSTILE)
+    assert visible(HOSTILE) == SHOWN
+    assert visible("tab\tand\nbreak, ü and 中") == "tab\tand\nbreak, ü and 中"
+    page = Page(width=200, file=io.StringIO(), force_terminal=True, color_system=None)
+    page.print(as_console(table))
+    page.print(HOSTILE, markup=False)
+    page.print(HOSTILE)
+    for text in (page.file.getvalue(), str(table), as_csv(table), as_markdown(table)):
+        assert not CONTROL.search(text)
+    assert page.file.getvalue().count(SHOWN) == 6
+    assert not CONTROL.search(as_latex(table))
 
 
 def test_markdown_aligns_numbers_to_the_right_and_escapes_its_signs():

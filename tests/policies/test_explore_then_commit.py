@@ -201,6 +201,17 @@ def eliminating():
     return policy, rng
 
 
+def test_a_phase_learns_from_each_of_its_rewards_once():
+    policy, rng = eliminating()
+    assert policy.state.mind.phase.evidence.rounds == 1
+    decision = policy.choose(ACTIONS, rng)
+    before = policy.state.mind.phase.evidence
+    policy.observe(decision, 0.7)
+    after = policy.state.mind.phase.evidence
+    assert after.rounds == 2
+    assert after.moment - before.moment == pytest.approx(0.7 * decision.action)
+
+
 def test_elimination_plays_again_what_was_lost():
     """A phase that waited for a reward that was given up would never end."""
     policy, rng = eliminating()

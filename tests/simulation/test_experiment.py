@@ -23,6 +23,13 @@ def read(tmp_path, monkeypatch):
     return functools.partial(read_in, tmp_path)
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
+    (tmp_path / "marked.toml").write_text(FILE, encoding="utf-8-sig")
+    experiment = read_experiment(tmp_path / "marked.toml")
+    assert experiment.text == FILE
+    assert len(experiment.problems) == 2
+
+
 def test_lists_are_sweeps_of_problems_and_of_policies(read):
     experiment = read(FILE)
     assert [problem.title for problem in experiment.problems] == [

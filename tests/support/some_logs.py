@@ -1,10 +1,11 @@
 """Logs in memory and on disk, for tests."""
 
 import json
+import time
 
 import numpy as np
 
-from soids.logs import Entry
+from soids.logs import Entry, LogWriter
 
 
 class Listed:
@@ -37,3 +38,21 @@ def write_lines(path, *records):
     lines = [one if isinstance(one, str) else json.dumps(one) + "\n" for one in records]
     path.write_text("".join(lines), encoding="utf-8")
     return path
+
+
+def log_each(path, ids, seed):
+    """Log all ids in some order, each by a writer of its own; how many were written and refused."""
+    written = refused = 0
+    for name in np.random.default_rng(seed).permutation(ids).tolist():
+        while True:
+            try:
+                with LogWriter(path) as log:
+                    log.decide(name, actions=2, chosen=0, propensity=0.5, reward=1.0)
+                written += 1
+            except BlockingIOError:  # another process has it
+                time.sleep(0.001)
+                continue
+            except ValueError as error:
+                refused += f"id must be new, {name!r} was logged already" in str(error)
+            break
+    return written, refused

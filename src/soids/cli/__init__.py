@@ -4,6 +4,7 @@ import click
 
 from soids.cli.bench import bench
 from soids.cli.bound import bound
+from soids.cli.errors import Commands
 from soids.cli.inspect import inspect
 from soids.cli.listing import listing
 from soids.cli.replay import replay
@@ -13,7 +14,7 @@ from soids.cli.run import run
 from soids.cli.warmup import warmup
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="soids")
 def main() -> None:
     """Decide again and again, with many features and few samples."""

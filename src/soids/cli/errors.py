@@ -2,8 +2,25 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
+
+from soids.output.table import visible
+
+
+class Commands(click.Group):
+    """Commands in whose errors control characters are shown, not sent to the terminal."""
+
+    def invoke(self, context: click.Context) -> Any:
+        """Call the command that is asked for."""
+        try:
+            return super().invoke(context)
+        except click.UsageError:
+            raise
+        except click.ClickException as error:
+            kind = Unusable if error.exit_code == Unusable.exit_code else click.ClickException
+            raise kind(visible(error.format_message())) from error.__cause__
 
 
 class Unusable(click.ClickException):

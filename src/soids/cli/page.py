@@ -7,12 +7,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from soids.output.table import WIDE
+from soids.output.table import WIDE, Page
 
 
 def page() -> Console:
     """Standard output: a terminal as it is, anything else wide, unless COLUMNS says how wide."""
-    console = Console(highlight=False)
+    console = Page(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDE
     return console

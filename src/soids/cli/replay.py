@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, TaskID
 
@@ -18,15 +17,17 @@ from soids.cli.page import page
 from soids.files import as_json, reason
 from soids.logs import FORMATS, read_log
 from soids.logs.jsonlines import TORN
+from soids.logs.limits import EXPANSION
 from soids.offpolicy.named import MODES, evaluate_named
 from soids.offpolicy.overlap import FLOOR
 from soids.output import replay_tables as tables
-from soids.output.table import as_console
+from soids.output.table import Page, as_console
 from soids.simulation.reading import check_settings
 from soids.simulation.trial import policy_called
 from soids.simulation.user_policies import modules_in
 from soids.simulation.worker import in_one_line, undisturbed
 
+READING = ("reward", "chosen", "propensity", "actions", "features", "expansion")  # of LOG
 UNRELIABLE = 3  # exit code if the log has too little information on some policy
 EVERY = 256  # rounds between two looks at the clock
 BARE_POINT = re.compile(r"[+-]?(\.\d+|\d+\.)(e[+-]?\d+)?", re.IGNORECASE)  # no numbers in TOML
@@ -62,9 +63,27 @@ BARE_POINT = re.compile(r"[+-]?(\.\d+|\d+\.)(e[+-]?\d+)?", re.IGNORECASE)  # no 
     "--format", "form", type=click.Choice(tuple(FORMATS)),
     help="Format of LOG.  [default: detected from its first line]",
 )  # fmt: skip
+@click.option("--reward", metavar="COLUMN", help="Column of the rewards, if LOG is a table.")
+@click.option("--chosen", metavar="COLUMN", help="Column of the chosen actions, in a table.")
+@click.option(
+    "--propensity", metavar="COLUMN",
+    help="Column of the chosen actions' probabilities, in a table; or a column for each action, "
+    "apart by commas.",
+)  # fmt: skip
+@click.option(
+    "--actions", metavar="ACTIONS",
+    help="The actions of a table: their number, all labels apart by commas, or a file of their "
+    "features.  [default: those that occur]",
+)  # fmt: skip
 @click.option(
     "--features", metavar="NAME",
-    help="Features of an action: items or context (obd), actions or crossed (dsjson).",
+    help="Features of an action: items or context (obd), actions or crossed (dsjson); of a table, "
+    "columns of the context apart by commas, or others (all other columns).",
+)  # fmt: skip
+@click.option(
+    "--expansion", type=float,
+    help="Number of times its size that a compressed LOG may unpack to (32 MB are always free).  "
+    f"[default: {EXPANSION:g}]",
 )  # fmt: skip
 @click.option(
     "--torn", type=click.Choice(TORN), default="refuse", show_default=True,
@@ -90,27 +109,29 @@ BARE_POINT = re.compile(r"[+-]?(\.\d+|\d+\.)(e[+-]?\d+)?", re.IGNORECASE)  # no 
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON object instead of a table.")
 def replay(
     log: Path, policies: tuple[str, ...], settings: tuple[str, ...], probabilities: str | None,
-    form: str | None, features: str | None, torn: str, out: Path | None, is_json: bool,
-    **asked: Any,
+    form: str | None, torn: str, out: Path | None, is_json: bool, **asked: Any,
 ) -> None:  # fmt: skip
     """Estimate the mean reward that policies would have had in place of the one that made LOG.
 
-    LOG is a file of soids (JSON lines, also gzip, or parquet), of the Open Bandit Dataset (CSV) or
-    of VW (dsjson). There are four estimates: IPS (unbiased, variable), SNIPS (nearly unbiased,
+    LOG is a file of soids (JSON lines, also gzip, or parquet), of the Open Bandit Dataset (CSV), of
+    VW (dsjson), or any table (CSV, parquet) whose columns are named by --reward, --propensity and
+    --chosen. There are four estimates: IPS (unbiased, variable), SNIPS (nearly unbiased,
     less variable), DM (a model alone) and DR (the model, corrected by IPS), with intervals. If the
     log has too little information on a policy, the reason replaces its interval, and the exit code
-    is 3.
+    is 3. Several policies are compared with the first, by differences in the same rounds.
 
     \b
     soids replay men.csv.gz --policy logged --policy uniform
     soids replay decisions.jsonl --policy soids --set sparsity=5
+    soids replay sales.csv --reward click --chosen item --propensity p
     soids replay decisions.jsonl --policy soids --policy linucb --set linucb.alpha=1
     soids replay decisions.jsonl --policy thompson --mode rejection
     """
     names = policies or ("logged", "uniform" if probabilities is None else "target")
     special = None if torn == TORN[0] else torn
+    reading = {name: asked.pop(name) for name in READING}
     try:
-        source = read_log(log, form=form, features=features, target=probabilities, torn=special)
+        source = read_log(log, form=form, target=probabilities, torn=special, **reading)
         with modules_in(""), undisturbed(), progress() as on_round:  # modules of the user
             found = evaluate_named(
                 source, names, constructor, settings=dict(map(as_setting, settings)),
@@ -130,11 +151,12 @@ def replay(
     if is_json:
         click.echo(as_json(record))
     else:
-        console, table = page(), tables.replay_table(found, asked["confidence"])
-        shown = as_console(table)
-        for column in shown.columns[table.labels : table.labels + 2]:
-            column.no_wrap = True  # an estimate and its interval
-        console.print(shown)
+        console = page()
+        for table in tables.printed(found, asked["confidence"]):
+            shown = as_console(table)
+            for column in shown.columns[table.labels : table.labels + 2]:
+                column.no_wrap = True  # an estimate and its interval
+            console.print(shown)
         for line in tables.replay_remarks(found):
             console.print(line, markup=False)
         for path in written:
@@ -172,7 +194,7 @@ def as_setting(text: str) -> tuple[str, Any]:
 def progress() -> Iterator[Callable[[str], None]]:
     """A bar for every stage, on a terminal; the first stage counts the rounds."""
     counts, tasks, looked = dict[str, int](), dict[str, TaskID](), time.monotonic()
-    console = Console(stderr=True)
+    console = Page(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
 
         def on_round(stage: str) -> None:

@@ -10,7 +10,7 @@ from soids.experiments.run import Results, read_results
 from soids.files import reason
 from soids.output.publish import lacking
 from soids.output.regret_tables import mean_regret, summary
-from soids.output.table import as_csv, as_latex, as_markdown
+from soids.output.table import as_csv, as_latex, as_markdown, visible
 from soids.simulation.results import count, parts_of
 
 FORMATS = {"markdown": as_markdown, "latex": as_latex}
@@ -40,7 +40,8 @@ def table(folder: Path, form: str) -> None:
     """Print the final regrets in FOLDER, where soids run has put its results."""
     experiment, _, panels, *_ = finished_trials(folder)
     if form == "csv":
-        click.echo(f"{experiment.note}\n" if experiment.note else "", err=True, nl=False)
+        note = visible(experiment.note)
+        click.echo(f"{note}\n" if note else "", err=True, nl=False)
         click.echo(as_csv(summary(panels)), nl=False)
         return
     click.echo("Regret at the horizon: mean ± standard error [worst seed].", err=True)

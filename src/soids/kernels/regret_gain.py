@@ -98,11 +98,15 @@ def winners(rewards, actions) -> Ints:
 def winner_rows(start, stop, rewards, actions, best):
     """Write the best actions under some parameters."""
     for m in range(start, stop):
-        row, winner, fewest = rewards[m], -1, actions.shape[1] + 1
+        row, winner = rewards[m], -1
         largest = highest(row)
         for k in range(row.size):
-            if row[k] == largest:
-                count = int(np.count_nonzero(actions[k]))
-                if count < fewest:
-                    winner, fewest = k, count
+            if row[k] == largest and (winner < 0 or has_fewer(actions[k], actions[winner])):
+                winner = k
         best[m] = winner
+
+
+@njit(cache=True, nogil=True)
+def has_fewer(action, other):
+    """Whether one action has fewer features than another: asked of ties only, as it takes long."""
+    return np.count_nonzero(action) < np.count_nonzero(other)

@@ -10,7 +10,8 @@ minus the cost. Features keep their names and are not hashed: ``Item.price`` is 
     actions  its own features only
     crossed  these, and each of them times each feature of the context (``c`` outside ``_multi``),
              so that the choices of a linear policy can depend on the context
-A first pass over the file collects the names of all features.
+A first pass over the file collects the names of all features. Decisions without a reward, which
+cannot come later, hold only the number of their actions.
 """
 
 import math
@@ -26,10 +27,12 @@ from soids.arrays import Floats, as_number
 from soids.logs import records
 from soids.logs.joining import Joiner, complete
 from soids.logs.jsonlines import check_torn, json_lines
+from soids.logs.limits import EXPANSION
 from soids.logs.records import Entry
 
 FEATURES = ("actions", "crossed")
 MOST_COLUMNS = 20_000  # a set of 100 actions then takes 16 MB
+MOST_CELLS = 10_000_000  # of a set, which then takes 80 MB
 
 
 class DsjsonLog:
@@ -38,21 +41,23 @@ class DsjsonLog:
     unit = "line"
 
     def __init__(
-        self, path: str | os.PathLike[str], *, features: str = "actions", torn: str = "refuse"
-    ) -> None:
+        self, path: str | os.PathLike[str], *, features: str = "actions", torn: str = "refuse",
+        expansion: float = EXPANSION,
+    ) -> None:  # fmt: skip
         if features not in FEATURES:
             raise ValueError(f"features must be one of {', '.join(FEATURES)}, got {features!r}")
         check_torn(torn)
         self.path = Path(path)
         self.name = self.path.name
-        self.features, self.skip_torn = features, torn == "skip"
+        self.features, self.skip_torn, self.expansion = features, torn == "skip", expansion
         self._columns: dict[str, int] | None = None
 
     def __iter__(self) -> Iterator[Entry]:
         columns, joiner = self.columns(), Joiner()
 
         def take(line: int, record: dict[str, Any]) -> Entry | None:
-            return joiner.decide(as_decision(record, self._set_of(record, columns), line))
+            entry = as_decision(record, self._set_of(record, columns), line)
+            return joiner.decide(entry.slim() if entry.reward is None else entry)
 
         return complete(self, self._events(), take, joiner)
 
@@ -73,7 +78,9 @@ class DsjsonLog:
         return self._columns
 
     def _events(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        for line, record in json_lines(self.path, skip_torn=self.skip_torn):
+        for line, record in json_lines(
+            self.path, skip_torn=self.skip_torn, expansion=self.expansion
+        ):
             if "c" in record:  # other lines, such as rewards that came too late, hold no decision
                 yield line, record
 
@@ -98,6 +105,11 @@ class DsjsonLog:
         if not columns:
             return len(record["c"]["_multi"])
         described = self._actions_of(record)
+        if len(described) * len(columns) > MOST_CELLS:
+            raise ValueError(
+                f"{len(described)} actions of {len(columns)} features are more than "
+                f"{MOST_CELLS:,} numbers: log fewer of either"
+            )
         actions = np.zeros((len(described), len(columns)))
         for row, action in zip(actions, described, strict=True):
             row[[columns[name] for name in action]] = list(action.values())

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from soids.arrays import Bools, Floats, Ints, as_number
+from soids.arrays import Bools, Floats, Ints
 from soids.logs import records
 from soids.logs.records import Entry, Header, Log
 
@@ -49,7 +49,7 @@ class Contents:
             self.header = records.as_header(record)
             return None
         if "reward_of" in record:
-            reward = as_number(records.needed(record, "reward"), "reward")
+            reward = records.as_reward(records.needed(record, "reward"))
             return self.joiner.reward(records.as_id(record["reward_of"]), reward)
         entry = records.as_entry(record, self._actions(record, self.header), line, self.target)
         self.header = self.header.after(entry)

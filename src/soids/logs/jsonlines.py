@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from soids.logs.joining import Contents, complete
+from soids.logs.limits import EXPANSION, is_packed, room, too_large
 from soids.logs.records import Entry, LogError, wrong
 
 TORN = ("refuse", "skip")
 SKIP = 'torn="skip" (--torn skip)'
-GZIP = b"\x1f\x8b"  # the first bytes of such a file
 
 
 class JsonLog:
@@ -33,16 +33,17 @@ class JsonLog:
     unit = "line"
 
     def __init__(
-        self, path: str | os.PathLike[str], *, target: str = "target", torn: str = "refuse"
-    ) -> None:
+        self, path: str | os.PathLike[str], *, target: str = "target", torn: str = "refuse",
+        expansion: float = EXPANSION,
+    ) -> None:  # fmt: skip
         check_torn(torn)
         self.path = Path(path)
         self.name = self.path.name
-        self.target, self.torn = target, torn
+        self.target, self.torn, self.expansion = target, torn, expansion
 
     def __iter__(self) -> Iterator[Entry]:
         contents = Contents(self.target)
-        lines = json_lines(self.path, skip_torn=self.torn == "skip")
+        lines = json_lines(self.path, skip_torn=self.torn == "skip", expansion=self.expansion)
         return complete(self, lines, contents.take, contents.joiner)
 
 
@@ -51,23 +52,27 @@ def check_torn(torn: object) -> None:
         raise ValueError(f"torn must be one of {', '.join(TORN)}, got {torn!r}")
 
 
-def text_lines(path: Path, *, skip_torn: bool | None = None) -> Iterator[tuple[int, str]]:
+def text_lines(
+    path: Path, *, skip_torn: bool | None = None, expansion: float = EXPANSION
+) -> Iterator[tuple[int, str]]:
     """The numbered lines of a text file, plain or gzip; an unfinished one has no line break.
 
     A gzip file that is cut off is refused, or read to its last whole line if ``skip_torn``, which
-    is None for formats without such a setting.
+    is None for formats without such a setting. One that unpacks to more than ``expansion`` times
+    its size (and more than 32 MB) is refused, too.
     """
     with path.open("rb") as file:
-        head = file.read(4)
-    is_packed = head.startswith(GZIP)
-    if head == b"PAR1":
-        raise LogError(f'{path.name} is parquet: read it with form="parquet" (--format parquet)')
-    number = 0
-    with gzip.open(path) if is_packed else path.open("rb") as file:
+        if file.read(4) == b"PAR1":
+            raise LogError(
+                f'{path.name} is parquet: read it with form="parquet" (--format parquet)'
+            )
+    packed = is_packed(path)
+    number, left = 0, room(path, expansion)
+    with gzip.open(path) if packed else path.open("rb") as file:
         while True:
             number += 1
             try:
-                raw = file.readline()
+                raw = file.readline(left + 1 if packed else -1)
             except EOFError:
                 if skip_torn:
                     warn_of_torn(path, number)
@@ -77,6 +82,9 @@ def text_lines(path: Path, *, skip_torn: bool | None = None) -> Iterator[tuple[i
                 raise wrong(path.name, "line", number, why) from None
             except (zlib.error, gzip.BadGzipFile) as error:
                 raise wrong(path.name, "line", number, f"damaged gzip: {error}") from None
+            left -= len(raw) if packed else 0
+            if left < 0:
+                raise too_large(path, expansion)
             if not raw:
                 return
             try:
@@ -85,9 +93,11 @@ def text_lines(path: Path, *, skip_torn: bool | None = None) -> Iterator[tuple[i
                 raise wrong(path.name, "line", number, f"must be UTF-8: {error.reason}") from None
 
 
-def json_lines(path: Path, *, skip_torn: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_lines(
+    path: Path, *, skip_torn: bool = False, expansion: float = EXPANSION
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """The numbered objects of a file of JSON lines, without blank lines."""
-    for number, text in text_lines(path, skip_torn=skip_torn):
+    for number, text in text_lines(path, skip_torn=skip_torn, expansion=expansion):
         if not text.strip():
             continue
         try:

@@ -15,8 +15,7 @@ class KeptLog:
 
     def __init__(self, log: Log) -> None:
         if not all(hasattr(log, name) for name in ("name", "unit", "__iter__")):
-            raise ValueError(f"log must be a log, such as read_log(path) or FrameLog(frame), "
-                             f"got {log!r:.60}")  # fmt: skip
+            raise ValueError(refusal(log))
         self.log, self.name, self.unit = log, log.name, log.unit
         self.entries: list[Entry] | None = None
 
@@ -38,3 +37,15 @@ class KeptLog:
             yield entry
         if size <= MOST:
             self.entries = entries
+
+
+def refusal(given: object) -> str:
+    """What to give in place of what is no log; for a DataFrame, with its columns."""
+    names = [str(name) for name in getattr(given, "columns", ())]
+    if not names:
+        return f"log must be a log, such as read_log(path) or FrameLog(frame), got {given!r:.60}"
+    return (
+        "log must be a log, got a DataFrame: say what its columns are, by log = FrameLog(frame, "
+        'reward="click", propensity="p", chosen="item"), then evaluate(log, [NAMED["logged"], '
+        f'NAMED["uniform"]]); its columns are {", ".join(names[:20])}'
+    )

@@ -22,12 +22,14 @@ import numpy as np
 
 from soids.arrays import Floats, as_actions, as_count, as_number
 from soids.logs.jsonlines import text_lines
+from soids.logs.limits import EXPANSION
 from soids.logs.records import Entry, as_propensity, as_time, located
 
 NEEDED = ("item_id", "position", "click", "propensity_score")
 AFFINITY = "user-item_affinity_"
 POSITIONS = 3
 FEATURES = ("items", "context")
+MOST_ITEMS = 2000  # their indicators take 32 MB
 
 
 class OpenBanditLog:
@@ -35,20 +37,23 @@ class OpenBanditLog:
 
     unit = "line"
 
-    def __init__(self, path: str | os.PathLike[str], *, features: str = "items") -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, features: str = "items",
+        expansion: float = EXPANSION,
+    ) -> None:  # fmt: skip
         if features not in FEATURES:
             raise ValueError(f"features must be one of {', '.join(FEATURES)}, got {features!r}")
         self.path = Path(path)
         self.name = self.path.name
-        self.features = features
+        self.features, self.expansion = features, expansion
 
     def __iter__(self) -> Iterator[Entry]:
-        items = read_items(beside(self.path))
+        items = read_items(beside(self.path), self.expansion)
         base = items if self.features == "context" else np.eye(len(items))
         sets = [placed(base, position) for position in range(POSITIONS)]
         line = 1
         with located(self.name, self.unit, lambda: line):
-            for line, row in rows(self.path, NEEDED):
+            for line, row in rows(self.path, NEEDED, self.expansion):
                 position = as_count(number(row, "position", int), "position", 1, POSITIONS) - 1
                 actions = sets[position]
                 if self.features == "context":
@@ -73,10 +78,12 @@ def beside(path: Path) -> Path:
     raise ValueError(f"{path.name} must have its items beside it, there is no {' or '.join(names)}")
 
 
-def rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+def rows(
+    path: Path, needed: Sequence[str], expansion: float
+) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a CSV file as dictionaries, with their lines; no field holds a line break."""
     names: list[str] = []
-    for line, text in text_lines(path):
+    for line, text in text_lines(path, expansion=expansion):
         with located(path.name, "line", line):
             try:
                 fields = next(csv.reader([text])) if text.strip() else []
@@ -130,14 +137,16 @@ def encoded(values: list[str]) -> Floats:  # (K, 1), or (K, number of codes)
         return indicators
 
 
-def read_items(path: Path) -> Floats:  # (K, d)
+def read_items(path: Path, expansion: float) -> Floats:  # (K, d)
     """The features of the items, in the order of their numbers."""
     items: list[tuple[float, dict[str, str]]] = []
-    for line, row in rows(path, ("item_id",)):
+    for line, row in rows(path, ("item_id",), expansion):
         with located(path.name, "line", line):
             items.append((number(row, "item_id", int), row))
     items.sort(key=lambda item: item[0])
     numbers = [item for item, _ in items]
+    if len(items) > MOST_ITEMS:
+        raise ValueError(f"{path.name} must hold at most {MOST_ITEMS} items, got {len(items)}")
     if not items or numbers != list(range(len(items))):
         raise ValueError(f"{path.name} must hold the items 0, 1, ... once each, got {numbers[:9]}")
     names = [name for name in items[0][1] if name.startswith("item_feature")]

@@ -54,6 +54,10 @@ class Entry(NamedTuple):
             raise ValueError("the actions must be in the log for this, but they are unknown")
         return indicators(self.actions)
 
+    def slim(self) -> "Entry":
+        """The same decision, with only the number of its actions."""
+        return self._replace(actions=self.offered)
+
 
 @lru_cache(maxsize=64)
 def indicators(count: int) -> Floats:  # (K, K)
@@ -154,7 +158,7 @@ def as_entry(
         masses = as_probability(masses, target)
     return Entry(
         as_id(needed(record, "id")), actions, chosen, as_propensity(propensity),
-        None if reward is None else as_number(reward, "reward"),
+        None if reward is None else as_reward(reward),
         probabilities, masses, as_time(record.get("time")), str(record.get("policy") or ""), line,
     )  # fmt: skip
 
@@ -202,6 +206,11 @@ def as_time(value: object) -> str | float | None:
     except ValueError:
         raise ValueError(f"time must be ISO 8601 or a number, got {value!r:.40}") from None
     return value
+
+
+def as_reward(value: object) -> float:
+    """A reward; True is 1 and False is 0."""
+    return float(value) if isinstance(value, bool | np.bool_) else as_number(value, "reward")
 
 
 def as_propensity(value: object) -> float:
@@ -270,5 +279,6 @@ def located(name: str, unit: str, line: int | Callable[[], int]) -> Iterator[Non
         raise
     except RepeatedIdError as error:
         raise wrong(name, unit, error.line, error) from None
-    except ValueError as error:
-        raise wrong(name, unit, line() if callable(line) else line, error) from None
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise wrong(name, unit, line() if callable(line) else line, why) from None

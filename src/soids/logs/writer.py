@@ -2,17 +2,18 @@
 
 import json
 import os
+import threading
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from soids.arrays import as_number
 from soids.logs import records
 from soids.logs.joining import Contents, Joiner
-from soids.logs.jsonlines import GZIP, json_lines
+from soids.logs.jsonlines import json_lines
+from soids.logs.limits import GZIP
 from soids.logs.records import Entry, Header
 
 try:
@@ -25,8 +26,9 @@ class LogWriter:
     """Appends to a log in JSON lines; each line is one unbuffered write.
 
     Lines are checked before they are written, so that they can be read again. An existing log is
-    therefore read once, keeps its header, and has one writer at a time. A line that does not fit on
-    the disk is removed, and so is one that a killed process left unfinished.
+    therefore read once, keeps its header, and has one writer at a time, which threads may share but
+    not processes that were forked. A line that does not fit on the disk is removed, and so is one
+    that a killed process left unfinished.
 
     >>> import tempfile, pathlib
     >>> from soids.logs import JsonLog
@@ -45,6 +47,7 @@ class LogWriter:
         self.path = Path(path)
         self.header = records.make_header(sets or {}, dimension)
         self.joiner = Joiner()
+        self.process, self.guard = os.getpid(), threading.Lock()
         is_given = sets is not None or dimension is not None
         self.file = self.path.open("ab", buffering=0)
         try:
@@ -75,27 +78,40 @@ class LogWriter:
             "propensity": propensity, "probabilities": plain(probabilities), "reward": reward,
             "time": time, "policy": policy, "target": plain(target),
         }  # fmt: skip
-        entry = records.as_entry(record, records.find_actions(record, self.header), 0)
-        if self.joiner.seen.knows(entry.id):
-            raise ValueError(f"id must be new, {entry.id!r} was logged already: log it once")
-        self._write({
-            "id": entry.id, "time": entry.time, "policy": entry.policy or None,
-            form: plain(entry.actions if form == "actions" else actions),
-            "probabilities": plain(entry.probabilities),
-            "propensity": entry.propensity if entry.probabilities is None else None,
-            "chosen": entry.chosen, "reward": entry.reward, "target": plain(entry.target),
-        })  # fmt: skip
-        self.header = self.header.after(entry)
-        self.joiner.decide(Entry(entry.id, None, entry.chosen, entry.propensity, entry.reward))
+        with self._alone():
+            entry = records.as_entry(record, records.find_actions(record, self.header), 0)
+            if self.joiner.seen.knows(entry.id):
+                raise ValueError(f"id must be new, {entry.id!r} was logged already: log it once")
+            self._write({
+                "id": entry.id, "time": entry.time, "policy": entry.policy or None,
+                form: plain(entry.actions if form == "actions" else actions),
+                "probabilities": plain(entry.probabilities),
+                "propensity": entry.propensity if entry.probabilities is None else None,
+                "chosen": entry.chosen, "reward": entry.reward, "target": plain(entry.target),
+            })  # fmt: skip
+            self.header = self.header.after(entry)
+            self.joiner.decide(Entry(entry.id, None, entry.chosen, entry.propensity, entry.reward))
 
     def reward(
         self, id: str | int, reward: float, *, time: str | float | datetime | None = None
     ) -> None:
         """Log the reward of a decision that was logged without one."""
-        name, value = records.as_id(plain(id)), as_number(reward, "reward")
-        self.joiner.awaited(name)
-        self._write({"reward_of": name, "reward": value, "time": records.as_time(time)})
-        self.joiner.reward(name, value)
+        name, value = records.as_id(plain(id)), records.as_reward(reward)
+        with self._alone():
+            self.joiner.awaited(name)
+            self._write({"reward_of": name, "reward": value, "time": records.as_time(time)})
+            self.joiner.reward(name, value)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let one thread check ids and write, and no process that was forked meanwhile."""
+        if os.getpid() != self.process:  # before the lock, which a thread may have held at the fork
+            raise ValueError(
+                f"{self.path.name} was opened by process {self.process}, whose ids this process "
+                f"({os.getpid()}) does not see: give each process a LogWriter and a file of its own"
+            )
+        with self.guard:
+            yield
 
     def _write(self, record: dict[str, Any]) -> None:
         """Append a line with the fields that are not None, whole or not at all."""
@@ -120,10 +136,14 @@ class LogWriter:
             unlock(self.file)
 
     def close(self) -> None:
-        """Flush the file to the disk, unlock and close it."""
-        if not self.file.closed:
-            os.fsync(self.file.fileno())
-            unlock(self.file)
+        """Flush the file to the disk, unlock and close it; a forked process leaves the lock."""
+        if os.getpid() != self.process:
+            self.file.close()
+            return
+        with self.guard:
+            if not self.file.closed:
+                os.fsync(self.file.fileno())
+                unlock(self.file)
 
     def __enter__(self) -> "LogWriter":
         return self
@@ -170,7 +190,7 @@ def remove_torn_line(path: Path) -> None:
         with records.located(path.name, "line", 1):  # a file of another kind must not be changed
             try:
                 header = json.loads(first.decode("utf-8-sig"))
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise ValueError("this is no log of soids in JSON lines: name a new file") from None
             records.as_header(header)
         end = len(first) + sum(len(line) for line in file if line.endswith(b"\n"))

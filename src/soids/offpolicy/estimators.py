@@ -21,6 +21,7 @@ from scipy.special import stdtrit
 
 from soids.arrays import Floats, as_floats, as_share
 
+WEIGHTLESS = "no weight is above zero"
 DOMINANT = 0.5  # share of one term in the variance, beyond which no interval is given
 
 
@@ -64,13 +65,21 @@ def snips(weights: Floats, rewards: Floats, confidence: float = 0.95) -> Estimat
     2.0
     """
     weights, rewards = paired(weights=weights, rewards=rewards)
-    total = float(weights.sum())
-    if total == 0.0:
-        return Estimate("SNIPS", math.nan, math.nan, doubt="no weight is above zero")
-    value = float(weights @ (rewards / total))
-    linear = len(weights) * weights / total * (rewards - value)  # influences, which average zero
-    around = mean_of("SNIPS", linear, confidence)
-    return shifted(around, value - around.value)
+    if not weights.any():
+        return Estimate("SNIPS", math.nan, math.nan, doubt=WEIGHTLESS)
+    value, influences = snips_terms(weights, rewards)
+    return shifted(mean_of("SNIPS", influences, confidence), value)
+
+
+def snips_terms(weights: Floats, rewards: Floats) -> tuple[float, Floats]:
+    """The estimate, and the influence (n,) of each round on it; influences sum to zero.
+
+    By the delta method: with v the ratio of two means, its error is the mean of w (r - v), over the
+    mean weight, up to O(1/n). Not every weight is zero.
+    """
+    shares = weights / weights.sum()
+    value = float(shares @ rewards)
+    return value, len(weights) * shares * (rewards - value)
 
 
 def direct(expected: Floats) -> Estimate:
@@ -94,12 +103,20 @@ def doubly_robust(
     """
     arrays = paired(weights=weights, rewards=rewards, predicted=predicted, expected=expected)
     weights, rewards, predicted, expected = arrays
-    estimate = mean_of("DR", expected + weights * (rewards - predicted), confidence)
+    terms = robust_terms(weights, rewards, predicted, expected)
+    estimate = mean_of("DR", terms, confidence)
     counted = rewards[weights > 0.0]
     if not len(counted) or np.ptp(counted) == 0.0:
         # The model's errors then look small because none was observed, not because there are none.
         return estimate.without_interval("all rewards of positive weight are equal: too few rounds")
     return estimate
+
+
+def robust_terms(
+    weights: Floats, rewards: Floats, predicted: Floats, expected: Floats
+) -> Floats:  # (n,)
+    """What each round adds to the doubly robust estimate."""
+    return expected + weights * (rewards - predicted)
 
 
 def paired(**arrays: Floats) -> tuple[Floats, ...]:
@@ -137,6 +154,20 @@ def mean_of(method: str, terms: Floats, confidence: float = 0.95) -> Estimate:
     low = value - error * unskewed(reach, skewness)
     high = value - error * unskewed(-reach, skewness)
     return Estimate(method, value, error, low, high)
+
+
+def mean_difference(method: str, terms: Floats, confidence: float = 0.95) -> Estimate:
+    """The mean of differences of terms: on each side the farther end of Student's and Hall's.
+
+    Differences have both signs, so that their skewness is small and its estimate noisy: Hall's
+    interval alone is then too short on one side.
+    """
+    estimate = mean_of(method, terms, confidence)
+    if estimate.low is None or estimate.high is None:
+        return estimate
+    reach = estimate.error * float(stdtrit(len(terms) - 1, 0.5 + 0.5 * confidence))
+    low = min(estimate.low, estimate.value - reach)
+    return estimate._replace(low=low, high=max(estimate.high, estimate.value + reach))
 
 
 def unskewed(quantile: float, skewness: float) -> float:

@@ -12,30 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from soids.arrays import Floats, as_number, as_share
+from soids.arrays import Floats, Ints, as_number, as_share
 from soids.logs import Entry, KeptLog, Log, LogError, rewarded
 from soids.logs.records import ROUNDING, located
-from soids.offpolicy.estimators import Estimate, direct, doubly_robust, ips, snips
-from soids.offpolicy.models import RewardModel, fit_model
-from soids.offpolicy.overlap import FLOOR, Overlap, overlap
+from soids.offpolicy.comparison import Difference, difference
+from soids.offpolicy.models import fit_model
+from soids.offpolicy.overlap import FLOOR
+from soids.offpolicy.reports import Report, Rounds, report_on
 from soids.offpolicy.targets import Candidate, Target
 
 OnRound = Callable[[str], None]  # called for each round that is read, with the name of the stage
-
-
-class Report(NamedTuple):
-    """The estimates of one policy."""
-
-    label: str
-    estimates: tuple[Estimate, ...]
-    overlap: Overlap
-    doubts: tuple[str, ...]
-    remarks: tuple[str, ...]
-
-    @property
-    def reliable(self) -> bool:
-        """Whether some estimate has an interval."""
-        return any(estimate.low is not None for estimate in self.estimates)
 
 
 class Evaluation(NamedTuple):
@@ -47,22 +33,66 @@ class Evaluation(NamedTuple):
     unrewarded: int  # decisions without a reward, which are left out
     mean_reward: float  # of the rounds of the evaluation
     reports: tuple[Report, ...]
+    confidence: float  # of all intervals
+    kept: tuple[Rounds, ...]  # the numbers of each round, policy by policy
 
     @property
     def reliable(self) -> bool:
         """Whether every policy has an interval."""
         return all(report.reliable for report in self.reports)
 
+    @property
+    def title(self) -> str:
+        """The rounds that count, and how many decisions do not."""
+        return f"Mean reward on {self.rounds:,} rounds of {self.log}{left_out(self.unrewarded)}"
+
+    def terms(self, label: str) -> dict[str, Floats | Ints]:
+        """Per round: its line in the log, reward, weight, and the terms of each estimate of a
+        policy, which is their mean.
+        """
+        rounds = self.kept[self._place(label)]
+        return {
+            "line": rounds.lines, "reward": rounds.rewards, "weight": rounds.weights,
+            **rounds.terms(),
+        }  # fmt: skip
+
+    def differences(self, baseline: str | None = None) -> tuple[Difference, ...]:
+        """How much more each policy earns than one of them, in the same rounds; without a
+        ``baseline`` than the first.
+        """
+        base = 0 if baseline is None else self._place(baseline)
+        of_base = self.reports[base], self.kept[base], self.confidence
+        return tuple(
+            difference(report, rounds, *of_base)
+            for place, (report, rounds) in enumerate(zip(self.reports, self.kept, strict=True))
+            if place != base
+        )
+
+    def _place(self, label: str) -> int:
+        labels = [report.label for report in self.reports]
+        if label not in labels:
+            raise ValueError(f"the policy must be one of {', '.join(labels)}, got {label!r}")
+        return labels.index(label)
+
     def __str__(self) -> str:
-        lines = [f"Mean reward on {self.rounds:,} rounds of {self.log}"]
+        lines = [self.title]
         for report in self.reports:
             lines += [f"{report.label}: {estimate}" for estimate in report.estimates]
             lines += [f"{report.label}: {remark}" for remark in (*report.doubts, *report.remarks)]
-        return "\n".join(lines)
+        return "\n".join([*lines, *map(str, self.differences())])
+
+
+def left_out(unrewarded: int) -> str:
+    """How many decisions have no reward; nothing if each has one.
+
+    >>> left_out(1200)
+    ' (1,200 decisions without a reward are left out)'
+    """
+    return f" ({unrewarded:,} decisions without a reward are left out)" if unrewarded else ""
 
 
 def evaluate(
-    log: Log, candidates: Sequence[Candidate], *, train: float = 0.5, confidence: float = 0.95,
+    log: Log, candidates: Sequence[Candidate] = (), *, train: float = 0.5, confidence: float = 0.95,
     floor: float = FLOOR, on_round: OnRound = lambda stage: None,
 ) -> Evaluation:  # fmt: skip
     """Estimate the mean reward that each policy would have had in place of the logging policy.
@@ -84,14 +114,15 @@ def evaluate(
     logged: SNIPS 0.5 (-0.4187 to 1.419)
     logged: no DM and DR: the log does not say what was on offer
     """
+    log = KeptLog(log)
     train, confidence = as_share(train, "train"), as_share(confidence, "confidence")
     floor = as_number(floor, "floor", 1.0)
     if not candidates or not all(isinstance(one, Candidate) for one in candidates):
         raise ValueError(
-            f"candidates must be a list of at least one Candidate, such as NAMED['uniform'] or "
-            f"learned(...), got {candidates!r}"
+            "candidates must be a list of at least one Candidate, as in evaluate(log, "
+            "[NAMED['logged'], NAMED['uniform'], learned('soids', SOIDS, rng)]), "
+            f"got {candidates!r:.60}"
         )
-    log = KeptLog(log)
     total, unrewarded = survey(log, on_round)
     any_learns = any(one.learns for one in candidates)
     trained = int(train * total) if any_learns else 0
@@ -116,15 +147,19 @@ def evaluate(
         lines.append(entry.line)
         for target, terms in zip(targets, all_terms, strict=True):
             terms.extend(terms_of(entry, masses_of(target, entry, log), predicted))
-    seen, reports = np.frombuffer(rewards), []
-    for one, terms in zip(candidates, all_terms, strict=True):
-        rows = np.frombuffer(terms).reshape(-1, 4).T.copy()
-        report = report_on(one.label, rows, seen, model, confidence, floor)
-        where = f", {log.unit} {lines[report.overlap.largest_at]}"
-        remarks = [remark + where for remark in report.overlap.remarks()]
-        reports.append(report._replace(remarks=(*remarks, *report.remarks)))
-    mean = float(seen.mean())
-    return Evaluation(log.name, trained, total - trained, unrewarded, mean, tuple(reports))
+    seen, places = np.frombuffer(rewards), np.frombuffer(lines, np.int64)
+    kept = [
+        Rounds(places, seen, *np.frombuffer(terms).reshape(-1, 4).T.copy()) for terms in all_terms
+    ]
+    why = model if isinstance(model, str) else ""
+    reports = [
+        report_on(one.label, rounds, why, confidence, floor, log.unit)
+        for one, rounds in zip(candidates, kept, strict=True)
+    ]
+    return Evaluation(
+        log.name, trained, total - trained, unrewarded, float(seen.mean()), tuple(reports),
+        confidence, tuple(kept),
+    )  # fmt: skip
 
 
 def survey(log: Log, on_round: OnRound) -> tuple[int, int]:
@@ -172,25 +207,3 @@ def terms_of(
     elif entry.propensity >= 1.0 - ROUNDING:  # all other actions have probability zero
         unseen = 1.0 - chosen
     return chosen / entry.propensity, unseen, modelled, expected
-
-
-def report_on(
-    label: str, terms: Floats, rewards: Floats, model: RewardModel | str, confidence: float,
-    floor: float,
-) -> Report:  # fmt: skip
-    """The estimates of a target's mean reward from its terms (4, n)."""
-    weights, unseen, predicted, expected = terms
-    is_known = not np.isnan(unseen).any() or np.nansum(unseen) > 0.0
-    seen = overlap(weights, np.nan_to_num(unseen) if is_known else None)
-    doubts, remarks = seen.doubts(floor), list[str]()
-    estimates = [ips(weights, rewards, confidence), snips(weights, rewards, confidence)]
-    if isinstance(model, str):
-        remarks.append(f"no DM and DR: {model}")
-    elif np.isnan(expected).any():
-        remarks.append("no DM and DR: only what was chosen has a probability")
-    else:
-        robust = doubly_robust(weights, rewards, predicted, expected, confidence)
-        estimates += [direct(expected), robust]
-    if doubts:
-        estimates = [one.without_interval("; ".join(doubts)) for one in estimates]
-    return Report(label, tuple(estimates), seen, tuple(doubts), tuple(remarks))

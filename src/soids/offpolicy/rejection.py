@@ -34,6 +34,7 @@ class Replayed(NamedTuple):
 
     label: str
     rounds: int  # in the log, with a reward
+    unrewarded: int  # decisions without a reward, which are left out
     accepted: int
     smallest: float  # propensity
     estimate: Estimate
@@ -52,9 +53,12 @@ def replay(
     on_round: Callable[[str], None] = lambda stage: None,
 ) -> Replayed:  # fmt: skip
     """The mean reward of a policy, made for a dimension, while it learns."""
-    log, smallest = KeptLog(log), 1.0
-    for entry, _ in rewarded(log):
-        smallest = min(smallest, entry.propensity)
+    log, smallest, unrewarded = KeptLog(log), 1.0, 0
+    for entry in log:
+        if entry.reward is None:
+            unrewarded += 1
+        else:
+            smallest = min(smallest, entry.propensity)
         on_round("checking the log")
     rewards, weights, unseen = array("d"), array("d"), array("d")
     policy: Any = None
@@ -80,8 +84,8 @@ def replay(
         if doubts:
             estimate = estimate.without_interval("; ".join(doubts))
     return Replayed(
-        label, rounds, accepted, smallest, estimate, int(sum(unseen)) if is_whole else None,
-        () if is_whole else (UNCHECKED,),
+        label, rounds, unrewarded, accepted, smallest, estimate,
+        int(sum(unseen)) if is_whole else None, () if is_whole else (UNCHECKED,),
     )  # fmt: skip
 
 

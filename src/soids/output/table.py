@@ -5,14 +5,19 @@ import html
 import io
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
+from rich.text import Text
+
+from soids.features.columns import is_numeral
 
 WIDE = 140  # characters: a file can be as wide as a table
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a formula of a spreadsheet begins
 
 
 class Table(NamedTuple):
@@ -30,18 +35,43 @@ class Table(NamedTuple):
     def __str__(self) -> str:
         """The table as the console shows it, in plain text."""
         text = io.StringIO()
-        console = Console(file=text, width=WIDE, color_system=None, highlight=False)
+        console = Page(file=text, width=WIDE, color_system=None, highlight=False)
         console.print(as_console(self))
         return "\n".join(line.rstrip() for line in text.getvalue().splitlines()).strip("\n")
+
+
+class Page(Console):
+    """A console on which no text can act: control characters are shown, not sent."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """The text that a string becomes, wherever it stands."""
+        return super().render_str(visible(text), **options)
+
+
+def visible(text: str) -> str:
+    """Text in which control characters stand as their codes; tabs and line breaks stay.
+
+    >>> print(visible("\\x1b[31mred"))
+    \\x1b[31mred
+    """
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def as_csv(table: Table) -> str:
     """Comma-separated values; floats are written so that reading gives the same float."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.heads)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in table.rows if row)
+    writer.writerow(map(_harmless, table.heads))
+    writer.writerows(map(_harmless, row) for row in table.rows if row)
     return text.getvalue()
+
+
+def _harmless(cell: object) -> object:
+    """A cell for CSV; an apostrophe stands before text that a spreadsheet would compute."""
+    if not isinstance(cell, str):
+        return "" if cell is None else cell
+    is_formula = cell.startswith(FORMULA) and not is_numeral(cell)
+    return visible(f"'{cell}" if is_formula else cell)
 
 
 def as_markdown(table: Table) -> str:
@@ -128,4 +158,4 @@ def _latex(cell: object) -> str:
 
 def _one_line(text: str) -> str:
     """Text without line breaks, which would end a row."""
-    return " ".join(text.split())
+    return visible(" ".join(text.split()))

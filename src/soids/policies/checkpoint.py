@@ -32,7 +32,7 @@ def save(policy: Policy, path: str | os.PathLike[str]) -> None:
     """Write a policy to a file, whole or not at all."""
     if not isinstance(policy, Policy):
         raise ValueError(f"policy must be one of ours to be saved, got {policy!r}")
-    packer, past = Packer(), policy.state.past
+    packer, (mind, past, has_thought) = Packer(), policy.state
     description: dict[str, Any] = {"family": name_of(policy.rule), "settings": {}}
     for name, value in settings_of(policy.rule).items():
         try:
@@ -43,7 +43,7 @@ def save(policy: Policy, path: str | os.PathLike[str]) -> None:
             ) from None
     parts = (
         policy.floor, past.evidence, past.menu, past.decisions, past.pending.table(),
-        policy.state.mind, policy.state.has_thought,
+        mind, has_thought,
     )  # fmt: skip
     description |= {name: packer.pack(part) for name, part in zip(PARTS, parts, strict=True)}
     text, buffer = json.dumps(description).encode(), io.BytesIO()

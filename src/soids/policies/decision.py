@@ -9,7 +9,7 @@ import numpy as np
 
 from soids.arrays import Floats, Ints, Table, as_floats, as_number
 from soids.evidence import Menu
-from soids.information import Mixture, Spread, TwoPoint, information_ratio
+from soids.information import Even, Mixture, Spread, TwoPoint, information_ratio
 
 BELOW_ONE = math.nextafter(1.0, 0.0)
 NEAR_ONE = 1e-9  # what rounding may do to the sum of probabilities
@@ -142,6 +142,8 @@ def check_law(name: str, law: Any, count: int) -> None:
                 f"law of {name} must have both actions in 0..{count - 1} and a share in [0, 1], "
                 f"got actions {first} and {second}, share {share}"
             )
+        return
+    if isinstance(law, Even) and law.size == count:
         return
     if isinstance(law, Floored):
         check_law(name, law.law, count)

@@ -121,7 +121,7 @@ def most_optimistic(
     upper = middle + ellipsoid.radius * bounds
     lengths = np.full(len(upper), np.nan)
     count = 1
-    while np.isnan(lengths[index := int(upper.argmax())]):
+    while math.isnan(lengths[index := int(upper.argmax())]):
         count = min(4 * count, len(upper))
         likely = upper.argpartition(-count)[-count:]
         lengths[likely] = lengths_of(likely, actions, ellipsoid.factor)

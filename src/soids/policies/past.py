@@ -13,6 +13,7 @@ from soids.policies.pending import Pending, Waiting
 from soids.regression.level import level_is_due, level_shows
 
 Decided = Decision | Waiting
+KINDS = (Decision, Waiting)  # faster to look up than their union
 
 
 class Outcome(NamedTuple):
@@ -55,10 +56,11 @@ class Past(NamedTuple):
         self, decision: Decided | Sequence[Decided], reward: Any, discount: float, intercept: bool
     ) -> tuple["Past", list[Outcome]]:
         """The past with the reward of a decision, or of a list of them, in the evidence."""
-        many = isinstance(decision, list | tuple)
-        if many and (not isinstance(reward, list | tuple | np.ndarray) or np.ndim(reward) == 0):
+        decisions, rewards = listed(decision), reward
+        if decisions is not decision:
+            rewards = [reward]
+        elif not isinstance(reward, list | tuple | np.ndarray) or np.ndim(reward) == 0:
             raise ValueError(f"reward must be a list beside a list of decisions, got {reward!r}")
-        decisions, rewards = listed(decision), reward if many else [reward]
         if len(decisions) != len(rewards):
             raise ValueError(
                 f"reward must hold one number a decision ({len(decisions)}), got {len(rewards)}"
@@ -72,17 +74,17 @@ class Past(NamedTuple):
             outcomes.append(Outcome(waiting, menu, value))
         if intercept and level_is_due(self.evidence, evidence) and level_shows(evidence):
             evidence = evidence.about_means()
-        pending = self.pending.without(waiting.round for waiting, _, _ in outcomes)
-        return self._replace(evidence=evidence, pending=pending), outcomes
+        pending = self.pending.without([one.decision.round for one in outcomes])
+        return Past(evidence, pending, self.menu, self.decisions), outcomes
 
     def without(self, decision: Decided | Sequence[Decided]) -> tuple["Past", list[Waiting]]:
         """The past without a pending decision, or a list of them, whose rewards will never come."""
         lost = [waiting for waiting, _ in self._waiting(listed(decision))]
-        return self._replace(pending=self.pending.without(one.round for one in lost)), lost
+        return self._replace(pending=self.pending.without([one.round for one in lost])), lost
 
     def check_own(self, decision: object) -> None:
         """Refuse what no choice of this policy can have returned."""
-        if not isinstance(decision, Decision | Waiting):
+        if not isinstance(decision, KINDS):
             raise ValueError(f"decision must be what choose returned, got {decision!r}")
         dimension = len(self.evidence.moment)
         given = decision.dimension if isinstance(decision, Decision) else len(decision.action)

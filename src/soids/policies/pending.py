@@ -4,7 +4,7 @@ A pending decision keeps its own action. Decisions from one action set share it.
 evidence does not hold, as many are kept as it remembers: those with the smallest random keys.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import NamedTuple
@@ -112,9 +112,12 @@ class Pending:
     ) -> "Pending":
         """With one more decision; of action sets unknown to the evidence ``room`` are kept."""
         menu, place = offered.menu, offered.place(index)
+        key, action = 0.0 if known else random_key(turn), menu.actions[place].copy()
+        if not self.count:
+            alone = Waiting(turn, index, probability, action, place, turn)
+            return Pending({turn // BLOCK: {turn: alone}}, {turn: Shared(menu, key, 1, known)}, 1)
         first = next((n for n, one in self.shared.items() if one.menu is menu), turn)
-        before, key = self.shared.get(first), 0.0 if known else random_key(turn)
-        shared = self.shared.copy()
+        before, shared = self.shared.get(first), self.shared.copy()
         if before is not None:
             shared[first] = Shared(menu, min(key, before.key), before.waiting + 1, known)
         else:
@@ -123,13 +126,15 @@ class Pending:
                 unknown = [n for n, one in shared.items() if not one.known]
                 if len(unknown) > room:
                     del shared[max(unknown, key=lambda n: shared[n].key)]
-        waiting = Waiting(turn, index, probability, menu.actions[place].copy(), place, first)
+        waiting = Waiting(turn, index, probability, action, place, first)
         blocks = self.blocks.copy()
         blocks[turn // BLOCK] = {**blocks.get(turn // BLOCK, {}), turn: waiting}
         return Pending(blocks, shared, self.count + 1)
 
-    def without(self, turns: Iterable[int]) -> "Pending":
-        """Without the decisions of some rounds."""
+    def without(self, turns: Collection[int]) -> "Pending":
+        """Without the decisions of some rounds, which all wait."""
+        if len(turns) == self.count:
+            return Pending()
         blocks, shared, count = self.blocks.copy(), self.shared.copy(), self.count
         for turn in turns:
             block = blocks[turn // BLOCK].copy()

@@ -5,6 +5,7 @@ mind and the past, and draws the actions. Rules import all that they need from h
 """
 
 import inspect
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, final
 
@@ -36,6 +37,7 @@ __all__ = [
 Mind = TypeVar("Mind")
 Floor = float | Floats | None
 Indices = Sequence[int] | Ints
+NOTHING: tuple[int, ...] = ()  # of the actions is excluded
 BY_NOW = "By what is believed now, after later choices: "  # of decisions that are not the last
 
 
@@ -87,6 +89,10 @@ class Rule(Generic[Mind]):
         """Bring the mind up to the evidence: the only random step, and the only costly one."""
         return mind
 
+    def merged(self, thought: Mind, before: Mind, now: Mind) -> Mind | None:
+        """What was thought about ``before``, with what has changed until ``now``; None drops it."""
+        return thought if now is before else None
+
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
         """The distribution over the actions on offer; deterministic."""
         raise NotImplementedError(f"{type(self).__name__} must have a method law")
@@ -127,6 +133,9 @@ class Policy:
     ``state`` is immutable; to try something and undo it, keep the old one and assign it again. With
     a ``floor`` every action on offer has at least its share of that probability: ``floor=0.02`` is
     two percent in all.
+
+    All methods may be called by several threads. Those that change the state wait for each other;
+    the others read the state once, and never wait. ``refresh`` only waits to store its result.
     """
 
     def __init__(self, rule: Rule[Any], *, floor: float | Floats = 0.0) -> None:
@@ -135,7 +144,21 @@ class Policy:
         self._state = State(rule.start(), Past.empty(rule.dimension, rule.sets))
         kind = type(self._state.mind)  # None says nothing of what a rule will form
         self._minds = rule.minds or (object if kind is type(None) else kind,)
-        self._shown: tuple[object, Menu] | None = None  # immutable actions, and their action set
+        self._shown: tuple[object, Offered] | None = None  # immutable actions, as offered
+        self._assigned = object()  # another one whenever a state is assigned
+        self._make_locks()
+
+    def _make_locks(self) -> None:
+        self._changing = threading.RLock()  # held while the state changes, by one method at a time
+        self._thinking = threading.RLock()  # held by ``refresh``, before the other one
+
+    def __getstate__(self) -> dict[str, Any]:
+        locks = "_changing", "_thinking"
+        return {name: value for name, value in vars(self).items() if name not in locks}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        vars(self).update(values)
+        self._make_locks()
 
     def __repr__(self) -> str:
         settings = [f"{name}={value!r}" for name, value in settings_of(self.rule).items()]
@@ -160,7 +183,8 @@ class Policy:
                 f"state must be that of a policy like this {self.rule.name}, whose mind is a "
                 f"{kinds}, got {type(state.mind).__name__}"
             )
-        self._state = state
+        with self._changing:
+            self._state, self._assigned = state, object()
 
     @property
     def dimension(self) -> int:
@@ -178,19 +202,21 @@ class Policy:
         return list(self._state.past.pending)
 
     def choose(
-        self, actions: object, rng: Generator, *, floor: Floor = None, excluded: Indices = ()
+        self, actions: object, rng: Generator, *, floor: Floor = None, excluded: Indices = NOTHING
     ) -> Decision:
         """Choose one of the actions (K, d) on offer that are not ``excluded`` (by their indices).
 
         ``floor`` is a probability in all, spread evenly, or the least probability of each action.
         """
         as_generator(rng)
-        offered, floors = self._asked(actions, excluded, floor)
-        mind = self.rule.think(self._state.mind, self._state.past, offered.menu, rng)
-        return self._drawn(mind, offered, rng.random(), floors)
+        with self._changing:
+            mind, past, _ = self._state
+            offered, floors = self._asked(past, actions, excluded, floor)
+            mind = self.rule.think(mind, past, offered.menu, rng)
+            return self._drawn(mind, offered, rng.random(), floors)
 
     def decide(
-        self, actions: object, uniform: float, *, floor: Floor = None, excluded: Indices = ()
+        self, actions: object, uniform: float, *, floor: Floor = None, excluded: Indices = NOTHING
     ) -> Decision:
         """Choose as ``choose`` does, by the last beliefs, with a given number in [0, 1).
 
@@ -200,40 +226,53 @@ class Policy:
         uniform = as_number(uniform, "uniform", 0.0)
         if uniform >= 1.0:
             raise ValueError(f"uniform must lie in [0, 1), got {uniform!r}")
-        offered, floors = self._asked(actions, excluded, floor)
-        mind = self._state.mind if self._state.has_thought else self._mind_for(offered.menu)
-        return self._drawn(mind, offered, uniform, floors)
+        with self._changing:
+            state = self._state
+            offered, floors = self._asked(state.past, actions, excluded, floor)
+            mind = state.mind if state.has_thought else self._mind_for(state, offered.menu)
+            return self._drawn(mind, offered, uniform, floors)
 
     def law(
-        self, actions: object, *, floor: Floor = None, excluded: Indices = ()
+        self, actions: object, *, floor: Floor = None, excluded: Indices = NOTHING
     ) -> Floats:  # (K,)
         """The exact distribution of the next choice; it leaves no trace.
 
         If rewards have come since the last ``refresh`` or ``choose``, beliefs are formed for this
         answer alone, from random numbers of their own.
         """
-        offered, floors = self._asked(actions, excluded, floor)
-        plan = self._plan(self._mind_for(offered.menu), offered.menu)
+        state = self._state
+        offered, floors = self._asked(state.past, actions, excluded, floor)
+        plan = self._plan(self._mind_for(state, offered.menu), state.past, offered.menu)
         mixture = plan.mixture if floors is None else Floored(plan.mixture, floors)
         return offered.spread(mixture)
 
     def refresh(self, rng: Generator) -> None:
         """Think about all rewards so far, ahead of the next choice, if there were actions yet.
 
-        Rewards that another thread observes while beliefs are formed are kept. If they or a choice
-        change what the rule has learned, the new beliefs are dropped: refresh again. Only a lock
-        around all methods of a policy makes threads safe.
+        Other threads may choose and observe meanwhile: their choices and rewards are kept, and so
+        are the new beliefs. These are dropped if other beliefs were formed or another state was
+        assigned meanwhile, or if the rule cannot merge them with what choices and rewards changed.
         """
         as_generator(rng)
-        mind, past, _ = self._state
-        if past.menu is not None:
+        with self._thinking:
+            with self._changing:
+                (mind, past, _), assigned = self._state, self._assigned
+            if past.menu is None:
+                return
             thought = self.rule.think(mind, past, past.menu, rng)
-            if self._state.mind is mind:
-                self._state = State(thought, self._state.past, True)
+            with self._changing:
+                now = self._state
+                if self._assigned is not assigned:
+                    return
+                if thought is mind:
+                    self._state = now._replace(has_thought=True)
+                elif (merged := self.rule.merged(thought, mind, now.mind)) is not None:
+                    self._state = State(merged, now.past, True)
 
     def observe(self, decision: Decided | Sequence[Decided], reward: object) -> None:
         """Learn from the reward of a decision, or of a list of them, in any order, at any time."""
-        self._learn(self._state.past, decision, reward)
+        with self._changing:
+            self._learn(self._state.past, decision, reward)
 
     def learn(
         self, actions: object, index: int, reward: float, *, probability: float = 1.0
@@ -244,24 +283,28 @@ class Policy:
                 f"{self.rule.name} cannot learn from choices that it did not make, as it tries "
                 "actions by a plan of its own"
             )
-        offered = self._offer(actions, ())
-        index = as_count(index, "index", 0, offered.count - 1)
         probability = as_number(probability, "probability", 0.0, strict=True)
         if probability > 1.0:
             raise ValueError(f"probability must be at most 1, got {probability:g}")
-        past = self._state.past.after(offered, index, probability, self.rule.needs_sets)
-        self._learn(past, past.pending[past.decisions], reward)
+        with self._changing:
+            past = self._state.past
+            offered = self._offer(past, actions, NOTHING)
+            index = as_count(index, "index", 0, offered.count - 1)
+            past = past.after(offered, index, probability, self.rule.needs_sets)
+            self._learn(past, past.pending[past.decisions], reward)
 
     def forget(self, decision: Decided | Sequence[Decided]) -> None:
         """Give up on the reward of a decision, or of a list of them: it will never come."""
-        mind, past, has_thought = self._state
-        past, lost = past.without(decision)
-        self._state = State(self.rule.forget(mind, lost), past, has_thought)
+        with self._changing:
+            mind, past, has_thought = self._state
+            past, lost = past.without(decision)
+            self._state = State(self.rule.forget(mind, lost), past, has_thought)
 
     @property
     def mind(self) -> Any:
         """What the rule has learned, brought up to all rewards so far; asking leaves no trace."""
-        return self._mind_for(self._state.past.menu)
+        state = self._state
+        return self._mind_for(state, state.past.menu)
 
     def inclusion(self) -> Floats:  # (d,)
         """The probability that each feature matters, given all rewards so far."""
@@ -274,50 +317,52 @@ class Policy:
         else they are those of now, and the sentence begins with that. It calls features by their
         ``names`` (d,).
         """
-        self._state.past.check_own(decision)
+        state = self._state
+        state.past.check_own(decision)
         if not isinstance(decision, Decision):
             raise ValueError(
                 "decision must be what choose returned to be explained, got a pending one, which "
                 "no longer has its action set"
             )
-        is_last = decision.round == self._state.past.decisions
-        mind = self._state.mind if is_last and self._state.has_thought else self.mind
+        is_last, mind = decision.round == state.past.decisions, state.mind
+        if not is_last or not state.has_thought:
+            mind = self._mind_for(state, state.past.menu)
         told = self.rule.explain(mind, decision, names)
         return told if is_last else told._replace(sentence=f"{BY_NOW}{told.sentence}")
 
-    def _offer(self, actions: object, excluded: Indices) -> Offered:
+    def _offer(self, past: Past, actions: object, excluded: Indices) -> Offered:
         """The actions on offer, checked; an action set that is known already is the same object."""
-        if np.size(excluded):
+        if excluded is not NOTHING and np.size(excluded):
             if self.rule.takes_exclusions:
                 table = as_table(actions, self.dimension)
-                return Offered.without(table, excluded, self._state.past.find)
+                return Offered.without(table, excluded, past.find)
             raise ValueError(
                 f"excluded must be empty for {self.rule.name}, which knows arms by their place in "
                 f"the list, got {excluded!r}"
             )
-        shown, last = self._shown, self._state.past.menu
-        if shown is not None and actions is shown[0] and shown[1] is last:
-            return Offered(shown[1])  # what the comparison of an array with itself would find
-        menu = self._state.past.find(as_table(actions, self.dimension))
-        self._shown = (actions, menu) if is_immutable(actions) else None
-        return Offered(menu)
+        shown = self._shown
+        if shown is not None and actions is shown[0] and shown[1].menu is past.menu:
+            return shown[1]  # what the comparison of an array with itself would find
+        offered = Offered(past.find(as_table(actions, self.dimension)))
+        self._shown = (actions, offered) if is_immutable(actions) else None
+        return offered
 
-    def _mind_for(self, menu: Menu | None) -> Any:
+    def _mind_for(self, state: State, menu: Menu | None) -> Any:
         """The mind brought up to the evidence, aside, so that asking changes nothing."""
-        mind, past, _ = self._state
+        mind, past, _ = state
         return self.rule.think(mind, past, menu, np.random.default_rng(past.decisions))
 
     def _asked(
-        self, actions: object, excluded: Indices, floor: Floor
+        self, past: Past, actions: object, excluded: Indices, floor: Floor
     ) -> tuple[Offered, Floats | None]:
         """The actions on offer and their floors (n,), checked before anything changes."""
-        offered = self._offer(actions, excluded)
-        self.rule.check(self._state.past, offered.menu)
+        offered = self._offer(past, actions, excluded)
+        self.rule.check(past, offered.menu)
         return offered, offered.floors(self.floor if floor is None else as_floor(floor))
 
-    def _plan(self, mind: Any, menu: Menu) -> Plan:
+    def _plan(self, mind: Any, past: Past, menu: Menu) -> Plan:
         """The answer of the rule, checked: users write rules, too."""
-        plan: Any = self.rule.law(mind, self._state.past, menu)
+        plan: Any = self.rule.law(mind, past, menu)
         if not isinstance(plan, Plan):
             raise ValueError(
                 f"law of {self.rule.name} must return a Plan, such as "
@@ -331,7 +376,7 @@ class Policy:
     ) -> Decision:
         """Draw an action by the law of a mind, and remember that."""
         past = self._state.past
-        plan = self._plan(mind, offered.menu)
+        plan = self._plan(mind, past, offered.menu)
         mixture: Mixture = plan.mixture
         left: float | None = uniform
         if floors is not None:

@@ -157,6 +157,14 @@ class PosteriorRule(Rule[Mind]):
             belief=belief, believed=evidence, rate=rate, awaited=None, common=common
         )
 
+    def merged(self, thought: Mind, before: Mind, now: Mind) -> Mind | None:
+        if now.belief is not before.belief:
+            return None
+        return now._replace(
+            belief=thought.belief, believed=thought.believed, rate=thought.rate,
+            common=thought.common, awaited=None,
+        )  # fmt: skip
+
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
         belief = formed(mind)
         appraiser, resolved = Appraiser.of(belief, GAINS[self.gain], mind.common), None
@@ -171,19 +179,18 @@ class PosteriorRule(Rule[Mind]):
         info = Information.of(mixture.mean(regret), mixture.mean(gain) / unit**2, unit, mind.rate)
         if self.budget_ms is not None and isinstance(belief, ParticleSystem):
             info = info._replace(effective=belief.effective_size(), behind=belief.behind())
-        return Plan(mixture, info, pending)
+        return Plan(mixture, info, (pending, unit))
 
     def chosen(self, mind: Mind, plan: Plan, decision: Decision, uniform: float | None) -> Mind:
         regret, gain, ratio = plan.info[:3]
+        pending, noise = plan.notes
         ratios, root_ratios, recent = mind.ratios, mind.root_ratios, mind.recent
         if gain > 0.0:  # no gain at all has no finite ratio
-            cubed = information.information_ratio(regret / formed(mind).noise(), gain, 3.0)
+            cubed = information.information_ratio(regret / noise, gain, 3.0)
             ratios, root_ratios = ratios + ratio, root_ratios + math.sqrt(cubed)
         if self.contexts > 1:
             recent = (*recent, decision.menu)[1 - self.contexts :]
-        return mind._replace(
-            ratios=ratios, root_ratios=root_ratios, recent=recent, awaited=plan.notes
-        )
+        return mind._replace(ratios=ratios, root_ratios=root_ratios, recent=recent, awaited=pending)
 
     def forget(self, mind: Mind, lost: Sequence[Waiting]) -> Mind:
         return mind._replace(awaited=None)  # anew, from the decisions that still wait

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from soids.information import Spread
+from soids.information import Even
 from soids.policies.policy import Family, Menu, Past, Plan, Rule
 
 
@@ -21,8 +19,7 @@ class UniformRule(Rule[None]):
     dimension: int
 
     def law(self, mind: None, past: Past, menu: Menu) -> Plan:
-        count = len(menu.actions)
-        return Plan(Spread(np.full(count, 1.0 / count)))
+        return Plan(Even(len(menu.actions)))
 
 
 Uniform = Family(UniformRule)

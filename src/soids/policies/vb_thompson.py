@@ -9,7 +9,7 @@ import numpy as np
 
 from soids.arrays import Bools, Floats
 from soids.evidence import Evidence
-from soids.information import Mixture, Spread
+from soids.information import Even, Mixture
 from soids.particles import Particles
 from soids.policies.policy import Family, Generator, Menu
 from soids.policies.posterior_rule import Outlook, PosteriorRule
@@ -101,7 +101,7 @@ class VBThompsonRule(PosteriorRule):
 
     def _mixture(self, outlook: Outlook) -> Mixture:
         if outlook.past.decisions < self.uniform:
-            return Spread(np.full(len(outlook.regret), 1.0 / len(outlook.regret)))
+            return Even(len(outlook.regret))
         return super()._mixture(outlook)
 
 

@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 from soids.arrays import Bools, Floats, Ints
 from soids.evidence import Menu
 from soids.kernels.rewards import all_rewards
+from soids.kernels.vectors import largest
 from soids.kernels.weights import effective_share, normalised
 from soids.particles import Particles
 from soids.posteriors.arms import Arms
@@ -48,7 +49,7 @@ class ParticleSystem(NamedTuple):
     def particles(self) -> Particles:
         """The particles with their weights under the true target."""
         log_weights = self.log_weights + self.log_correction
-        if not np.isfinite(log_weights.max()):  # every support is one too large
+        if not math.isfinite(largest(log_weights)):  # every support is one too large
             log_weights = self.log_weights
         return Particles(self.thetas, self.included, normalised(log_weights))
 

@@ -3,6 +3,7 @@
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -44,6 +45,13 @@ class InBall(SparsePosterior):
 
     def prior(self, evidence: Evidence) -> Prior:
         radius, noise = ball(self.radius, evidence), noise_level(self.noise, evidence)
+        return self._before._replace(radius=radius, noise=noise)
+
+    @cached_property
+    def _before(self) -> Prior:
+        """The prior before any evidence; only radius and noise follow the rewards."""
+        nothing = Evidence.empty(self.dimension)
+        radius, noise = ball(self.radius, nothing), noise_level(self.noise, nothing)
         return Prior.of(self.sizes, UniformInBall(), radius, noise)
 
 

@@ -49,7 +49,7 @@ def ridge(evidence: Evidence, penalty: float) -> tuple[Floats, Floats]:
     """The ridge estimate (d,), and the Cholesky factor (d, d) of its precision."""
     precision = evidence.gram.copy()
     precision.flat[:: len(precision) + 1] += penalty
-    factor, failed = dpotrf(precision, lower=1)
+    factor, failed = dpotrf(precision.T, lower=1, overwrite_a=1)  # symmetric: nothing is copied
     if failed:
         raise ValueError(
             f"ridge must not vanish beside the squares of the actions, got {penalty:g}: "
@@ -69,5 +69,5 @@ def self_normalised_radius(
     >>> round(self_normalised_radius(np.eye(3), 1.0, noise=1.0, norm=2.0, delta=0.01), 4)
     5.0349
     """
-    log_growth = float(np.log(np.diag(factor)).sum()) - 0.5 * len(factor) * math.log(penalty)
+    log_growth = float(np.log(factor.diagonal()).sum()) - 0.5 * len(factor) * math.log(penalty)
     return noise * math.sqrt(2.0 * (log_growth - math.log(delta))) + math.sqrt(penalty) * norm

@@ -108,7 +108,7 @@ def read_experiment(
 ) -> Experiment:
     """The experiment in a file, or in the copy of a file; errors are ``ValueError`` of one line."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         table = tomllib.loads(text)
     except UnicodeDecodeError:
         raise ValueError(f"{path.name} must be TOML in UTF-8, it is not text") from None
