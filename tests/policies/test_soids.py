@@ -171,7 +171,7 @@ def test_sizes_are_judged_by_all_sets_so_far_and_by_the_values_in_blocks(size):
 @pytest.mark.parametrize("posterior", POSTERIORS)
 @pytest.mark.parametrize("rounds", [0, 2, 8])
 def test_an_explanation_agrees_with_the_belief(posterior, rounds):
-    policy, decision = in_play(FGTS(4, posterior=posterior), rounds)
+    policy, decision = in_play(FGTS(4, posterior=posterior, intercept=False), rounds)
     explanation = policy.explain(decision)
     thetas, _, weights = policy.state.mind.belief.particles()
     rewards = thetas @ ACTIONS.T
