@@ -58,7 +58,8 @@ def separated(evidence: Evidence, directions: Floats) -> tuple[Evidence, Common 
     inner = sums @ directions.T
     squares = np.diagonal(inner)
     ridge = count / evidence.rounds * np.where(squares > 0.0, squares, 1.0)
-    solved: Floats = np.linalg.solve(inner + np.diag(ridge), np.column_stack([sums, slopes]))
+    both = np.column_stack([sums, slopes])
+    solved: Floats = np.asarray(np.linalg.solve(inner + np.diag(ridge), both), dtype=np.float64)
     shares: Floats = solved[:, :d].T
     effects: Floats = solved[:, d]
     left = gram - shares @ sums
