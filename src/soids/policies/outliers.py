@@ -6,21 +6,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from soids.evidence import Evidence
 from soids.policies.past import Outcome
 from soids.posteriors import Belief
+from soids.regression.common import Common
 
 FAR = 1000.0  # standard deviations of a reward, given the beliefs
 FEW = 5  # rewards that say too little of the scale of the next one
 
 
-def warn_of_outlier(belief: Belief, believed: Evidence, outcomes: Sequence[Outcome]) -> bool:
+def warn_of_outlier(
+    belief: Belief, rounds: float, common: Common | None, outcomes: Sequence[Outcome]
+) -> bool:
     """Whether a reward is far from all that was believed possible, with a warning of the first."""
-    if believed.rounds < FEW:
+    if rounds < FEW:
         return False
     thetas, _, weights = belief.particles()
-    origin, level = (believed.centre, believed.level) if believed.centred else (0.0, 0.0)
     for decision, _, reward in outcomes:
+        level, origin = (0.0, 0.0) if common is None else common.at(decision.action)
         means = thetas @ (decision.action - origin)
         mean = float(weights @ means)
         deviation = math.hypot(belief.noise(), math.sqrt(float(weights @ np.square(means - mean))))
