@@ -254,8 +254,8 @@ def test_a_frame_is_a_log(frames):
         "when": ["2026-01-01", "2026-01-02", "2026-01-03"], "who": [7, 8, 9],
     })  # fmt: skip
     log = FrameLog(
-        frame, reward="click", propensity="p", chosen="item", probabilities=["pa", "pb"],
-        target="new", id="who", time="when",
+        frame, reward="click", propensity="p", chosen="item", actions=["a", "b"],
+        probabilities=["pa", "pb"], target="new", id="who", time="when",
     )  # fmt: skip
     entries = list(log)
     assert [entry.chosen for entry in entries] == [1, 0, 1]

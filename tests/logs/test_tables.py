@@ -45,10 +45,19 @@ def test_a_table_is_read_by_the_names_of_its_columns(table):
 
 
 def test_columns_may_hold_a_probability_for_each_action(table):
-    one, *_ = read_log(table, **{**NAMED, "propensity": "pa,pb"}, target="pb,pa")
-    assert one.probabilities.tolist() == [0.5, 0.5]
-    assert one.target.tolist() == [0.5, 0.5]
-    assert one.propensity == 0.5
+    named = {**NAMED, "propensity": "pa,pb", "target": "pb,pa"}
+    _, _, two = read_log(table, **named, actions="a,b")
+    assert two.probabilities.tolist() == [0.25, 0.75]
+    assert two.target.tolist() == [0.75, 0.25]
+    assert (two.chosen, two.propensity) == (0, 0.25)
+    _, _, two = read_log(table, **{**named, "propensity": "pb,pa"}, actions="b,a")
+    assert (two.chosen, two.propensity) == (1, 0.25)
+
+
+@pytest.mark.parametrize("several", [{"propensity": "pb,pa"}, {"target": "pb,pa"}])
+def test_columns_for_labels_of_no_known_order_are_refused(table, several):
+    with pytest.raises(ValueError, match="actions must list all labels, in the order of the col"):
+        read_log(table, **{**NAMED, **several})
 
 
 def test_columns_of_the_context_are_named_or_all_others(table):

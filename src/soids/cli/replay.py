@@ -69,7 +69,7 @@ BARE_POINT = re.compile(r"[+-]?(\.\d+|\d+\.)(e[+-]?\d+)?", re.IGNORECASE)  # no 
 @click.option(
     "--propensity", metavar="COLUMN",
     help="Column of the chosen actions' probabilities, in a table; or a column for each action, "
-    "apart by commas.",
+    "apart by commas, in the order of --actions.",
 )  # fmt: skip
 @click.option(
     "--actions", metavar="ACTIONS",

@@ -20,8 +20,9 @@ class FrameLog:
       logging policy and a ``target`` can be evaluated.
     - ``actions`` is the number of actions, one set (K, d), a set for each row (n, K, d), or a list
       of all labels. Without it, the actions are those that occur; indices must have no gaps.
-    - ``probabilities`` and ``target`` name a column for each action. ``target`` may also name one
-      column, with its probability of the chosen action.
+    - ``probabilities`` and ``target`` name a column for each action, in the order of ``actions``,
+      which must then be given if they have labels. ``target`` may also name one column, with its
+      probability of the chosen action.
     - ``reward`` may also be a series (n,). A reward that is null or NaN is missing; True is 1.
 
     >>> import pandas
@@ -43,13 +44,20 @@ class FrameLog:
         self.frame = as_frame(frame)
         self.reward = self._series(reward) if np.ndim(reward) else self._column(reward)
         choices, self.actions = self._choices(chosen, actions)
+        labels = [] if chosen is None else self._column(chosen, of_numbers=False)
+        has_labels = bool(labels) and not isinstance(labels[0], int)
+        for columns in (probabilities, target):
+            if actions is None and has_labels and not isinstance(columns, str | None):
+                raise ValueError(
+                    "actions must list all labels, in the order of the columns "
+                    f"{', '.join(columns)}, as in actions=['a', 'b'] (--actions a,b)"
+                )
         self.fields: dict[str, Any] = {  # columns or tables by the name of the field
             "propensity": None if propensity is None else self._column(propensity),
             "chosen": choices,
             "probabilities": self._table(probabilities),
             "target": self._column(target) if isinstance(target, str) else self._table(target),
         }
-        labels = [] if chosen is None else self._column(chosen, of_numbers=False)
         if labels and isinstance(labels[0], str):
             self.fields["name"] = labels
         for field, name in {"id": id, "time": time, "policy": policy}.items():

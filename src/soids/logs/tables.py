@@ -21,7 +21,7 @@ class TableLog(FrameLog):
     """A table as logged decisions; texts name its columns.
 
     - ``chosen``, ``reward`` and ``target`` are as in ``FrameLog``. ``propensity`` names one column,
-      or one for each action, apart by commas.
+      or one for each action, apart by commas, in the order of ``actions``.
     - ``actions`` is the number of actions, all labels apart by commas, or a file of their features
       (K, d). Without it, the actions are those that occur.
     - ``features`` names columns of the context, apart by commas, or is "others": all columns that
