@@ -16,9 +16,11 @@ import pytest
 from soids import (
     POLICIES,
     SOIDS,
+    LinTS,
     LinUCB,
     SALassoBandit,
     SparseLinearBandit,
+    Thompson,
     Uniform,
     load,
     play,
@@ -93,6 +95,7 @@ def play_on(policy, rng, rounds=5):
 
 
 linucb = partial(LinUCB, norm=3.0)
+binary = partial(SOIDS, rewards="binary")
 
 
 def test_it_plays_and_learns():
@@ -337,6 +340,14 @@ OTHERS = "state must be that of a policy like this"
         (SOIDS, SALassoBandit(3).state, f"{OTHERS} SOIDS, whose mind is a Mind, got Estimate$"),
         (linucb, SOIDS(3).state, f"{OTHERS} LinUCB, whose mind is a Bounded or NoneType, got Mind"),
         (Uniform, SOIDS(3).state, f"{OTHERS} Uniform, whose mind is a NoneType, got Mind$"),
+        (SOIDS, binary(3).state, f"{OTHERS} SOIDS, with rewards='real', got one of binary rewards"),
+        (binary, SOIDS(3).state, f"{OTHERS} SOIDS, with rewards='binary', got one of real rewards"),
+        (SOIDS, played_state(LinTS(3)), f"{OTHERS} SOIDS, with the same settings: belief must be"),
+        (
+            SOIDS,
+            played_state(Thompson(3, sparsity=2)),
+            f"{OTHERS} SOIDS, with the same settings: the target of the particles must be",
+        ),
         (Toy, Uniform(3).state, f"{OTHERS} Toy, whose mind is a tuple, got NoneType$"),
     ],
 )

@@ -114,9 +114,8 @@ def unpack_policy(content: bytes) -> Policy:
     state = State(mind, past, has_thought)
     for record in (past, state):
         check_kinds(type(record), record._asdict())
-    policy.state = state
     past.validate()
-    policy.rule.check_mind(mind, past)
+    policy.state = state
     return policy
 
 

@@ -23,7 +23,7 @@ from soids.policies.others import Round, learned, rounds_in, rounds_of
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
 from soids.policies.prediction import Coefficients, Prediction
-from soids.policies.rule import Plan, Rule
+from soids.policies.rule import Plan, Rule, check_state
 from soids.policies.settings import check_call, parameters_of, settings_of
 from soids.tally import Tally
 
@@ -98,15 +98,7 @@ class Policy:
     def state(self, state: State) -> None:
         if not isinstance(state, State) or not isinstance(state.past, Past):
             raise ValueError(f"state must be what policy.state was, got {type(state).__name__}")
-        dimension = len(state.past.evidence.moment)
-        if dimension != self.dimension:
-            raise ValueError(f"state must be for dimension {self.dimension}, got {dimension}")
-        if not isinstance(state.mind, self._minds):
-            kinds = " or ".join(kind.__name__ for kind in self._minds)
-            raise ValueError(
-                f"state must be that of a policy like this {self.rule.name}, whose mind is a "
-                f"{kinds}, got {type(state.mind).__name__}"
-            )
+        check_state(self.rule, self._minds, state.mind, state.past)
         with self._changing:
             self._state, self._assigned = state, object()
 

@@ -69,7 +69,7 @@ class Rule(Generic[Mind]):
         """Refuse, or warn of, an action set."""
 
     def check_mind(self, mind: Mind, past: Past) -> None:
-        """Refuse a mind from a file that this rule cannot have beside this past."""
+        """Refuse a mind that this rule cannot have beside this past: from a file, or another's."""
 
     def think(self, mind: Mind, past: Past, menu: Menu | None, rng: Generator) -> Mind:
         """Bring the mind up to the evidence: the only random step, and the only costly one."""
@@ -117,3 +117,22 @@ class Rule(Generic[Mind]):
     def explain(self, mind: Mind, decision: Decision, names: Sequence[str]) -> Explanation:
         """Why an action was chosen."""
         raise ValueError(f"{self.name} forms no belief to explain a choice by: SOIDS does")
+
+
+def check_state(rule: Rule[Any], kinds: tuple[type, ...], mind: Any, past: Past) -> None:
+    """Refuse what a policy with this rule, whose mind is of these kinds, cannot have learned."""
+    dimension = len(past.evidence.moment)
+    if dimension != rule.dimension:
+        raise ValueError(f"state must be for dimension {rule.dimension}, got {dimension}")
+    like_this = f"state must be that of a policy like this {rule.name}"
+    if not isinstance(mind, kinds):
+        names = " or ".join(kind.__name__ for kind in kinds)
+        raise ValueError(f"{like_this}, whose mind is a {names}, got {type(mind).__name__}")
+    rewards = "real" if past.evidence.tally is None else "binary"
+    if rewards != rule.rewards:
+        ours = f"with rewards={rule.rewards!r}"
+        raise ValueError(f"{like_this}, {ours}, got one of {rewards} rewards")
+    try:
+        rule.check_mind(mind, past)
+    except ValueError as error:
+        raise ValueError(f"{like_this}, with the same settings: {error}") from None
