@@ -83,7 +83,7 @@ BARE_POINT = re.compile(r"[+-]?(\.\d+|\d+\.)(e[+-]?\d+)?", re.IGNORECASE)  # no 
 )  # fmt: skip
 @click.option(
     "--expansion", type=float,
-    help="Number of times its size that a compressed LOG may unpack to (32 MB are always free).  "
+    help="Number of times its size that a compressed LOG may unpack to (128 MB are always free).  "
     f"[default: {EXPANSION:g}]",
 )  # fmt: skip
 @click.option(
