@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from soids.evidence import Evidence
+from soids.gram import ROUNDING
 from soids.policies.past import Outcome
 from soids.posteriors import Belief
 
@@ -15,8 +16,14 @@ FEW = 5  # rewards that say too little of the scale of the next one
 
 
 def warn_of_outlier(belief: Belief, believed: Evidence, outcomes: Sequence[Outcome]) -> bool:
-    """Whether a reward is far from all that was believed possible, with a warning of the first."""
-    if believed.rounds < FEW:
+    """Whether a reward is far from all that was believed possible, with a warning of the first.
+
+    Rewards that were all equal so far, such as the zeros before a first sale, say nothing of the
+    scale of the next one.
+    """
+    about_zero = believed.rounds * believed.level**2
+    apart = believed.energy - (0.0 if believed.centred else about_zero)
+    if believed.rounds < FEW or apart <= ROUNDING * (believed.energy + about_zero):
         return False
     thetas, _, weights = belief.particles()
     origin, level = (believed.centre, believed.level) if believed.centred else (0.0, 0.0)
