@@ -51,6 +51,15 @@ def test_columns_may_hold_a_probability_for_each_action(table):
     assert one.propensity == 0.5
 
 
+def test_whole_numbers_may_be_labels(tmp_path):
+    path = tmp_path / "arms.csv"
+    path.write_text("arm,reward,propensity\n7,1,0.5\n3,0,0.5\n")
+    log = read_log(path, chosen="arm", actions="3,5,7")
+    assert [(entry.chosen, entry.offered) for entry in log] == [(2, 3), (0, 3)]
+    with pytest.raises(ValueError, match=r"row 1: chosen must be one of 3, 5, got '7'"):
+        read_log(path, chosen="arm", actions="3,5")
+
+
 def test_columns_of_the_context_are_named_or_all_others(table):
     one, *_ = read_log(table, **NAMED, features="age")
     assert np.allclose(one.actions, np.kron(np.eye(2), [1.0, -np.sqrt(1.5)]))

@@ -130,6 +130,7 @@ class FrameLog:
         if actions is None:
             return self._indexed(values, self._labels(values))
         if isinstance(actions, list | tuple) and all(isinstance(one, str) for one in actions):
+            values = [str(one) if isinstance(one, int) else one for one in values]
             return self._indexed(values, list(actions))
         if isinstance(actions, int):
             return values, as_count(actions, "actions")
