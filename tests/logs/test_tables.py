@@ -75,7 +75,7 @@ def test_actions_are_a_number_labels_or_a_file_of_features(table, tmp_path):
     items = read_log(table, **by_index, actions=str(tmp_path / "items.txt"))
     with pytest.raises(LogError, match=r"sales\.\S+, row 3: chosen must be in 0\.\.2, got 3"):
         list(items)
-    with pytest.raises(ValueError, match="labels apart by commas or a file of features, got 'x'"):
+    with pytest.raises(ValueError, match="separated by commas or a file of features, got 'x'"):
         read_log(table, **NAMED, actions="x")
 
 
