@@ -28,7 +28,7 @@ def rich(bandit: SparseLinearBandit, rate: str) -> SOIDS:
     truth = bandit.truth
     return SOIDS(
         bandit.dimension, sparsity=truth["sparsity"], radius=truth["radius"],
-        noise=truth["radius"], rate=rate, eta=0.25, action_bound=1.0,
+        noise=truth["radius"], rate=rate, eta=0.25, action_bound=1.0, intercept=False,
     )  # fmt: skip
 
 

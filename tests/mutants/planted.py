@@ -114,8 +114,8 @@ BUGS = (
     ),
     Bug(
         "what was given left out of a trial's key",
-        'del recipe["seed"]',
-        'del recipe["seed"], recipe["policy"]["told"]',
+        '"told": list(self.told), **self.settings}}',
+        "**self.settings}}",
         kind="harness",
     ),
     Bug(

@@ -121,8 +121,8 @@ SAMPLER_BUGS = (
     ),
     Bug(
         "swapped as the bounds say",
-        "    excess += math.log(widths[out] / widths[chosen])\n",
-        "",
+        "excess += math.log(widths[out] / widths[chosen]) + own_odds",
+        "excess += own_odds",
     ),
     Bug(
         "oneself counted among the others of a glide",

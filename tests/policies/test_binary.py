@@ -121,7 +121,7 @@ def test_other_rewards_are_refused_and_change_nothing(reward):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"noise": 1.0}, {"posterior": "ample"}, {"intercept": True}, {"action_bound": 1.0}]
+    "settings", [{"noise": 1.0}, {"posterior": "ample"}, {"action_bound": 1.0}]
 )
 def test_settings_of_the_linear_model_are_refused(settings):
     with pytest.raises(ValueError, match="must be left out beside rewards='binary'"):

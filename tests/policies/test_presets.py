@@ -141,6 +141,7 @@ def test_a_theorem_s_preset_holds_its_user_to_one_set_of_actions(name):
         ({"posterior": "ample"}, "posterior must be 'subset'"),
         ({"gain": "shannon"}, "gain must be 'full'"),
         ({"budget_ms": 5.0}, "budget_ms must be left out"),
+        ({"intercept": True}, "intercept must be False"),
         ({"rate": "balanced"}, "rate must be one of theorem2, rich, theorem3, theorem3_rich"),
         ({"rate": "theorem3", "sparsity": 11}, "at most half the dimension 20"),
     ],
@@ -149,6 +150,7 @@ def test_what_no_theorem_covers_is_refused_under_an_action_bound_and_warned_of_w
     settings, message
 ):
     covered = {"sparsity": 2, "radius": 8.0, "noise": 8.0, "rate": "theorem2", "eta": 0.25}
+    covered["intercept"] = False
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SOIDS(20, **covered)
@@ -188,7 +190,8 @@ def test_a_wrong_argument_of_a_preset_is_named(call, message):
 
 
 def test_a_theorem_s_rate_alone_warns_of_actions_outside_of_its_units():
-    policy = SOIDS(20, sparsity=2, radius=8.0, noise=8.0, rate="theorem2", eta=0.25)
+    known = {"sparsity": 2, "radius": 8.0, "noise": 8.0, "eta": 0.25}
+    policy = SOIDS(20, **known, rate="theorem2", intercept=False)
     rng = np.random.default_rng(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -2,6 +2,7 @@
 
 import math
 import re
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from soids import FGTS, SOIDS, SparseIDS, SparseLinearBandit, Thompson, play
 from soids.evidence import Menu
+from soids.features import disjoint
 from soids.information import (
     half_explained_variance,
     half_variance,
@@ -145,7 +147,7 @@ def test_a_radius_that_bounds_nothing_does_not_make_bold(posterior):
     assert SOIDS(4, posterior=posterior, radius=1.0).rule.rate == "cautious"
 
 
-def test_features_of_very_different_size_are_warned_of_unless_the_radius_is_told():
+def test_features_of_very_different_size_are_warned_of_unless_the_radius_is_given():
     rng = np.random.default_rng(0)
     uneven = rng.uniform(-1, 1, (15, 4)) * [1.0, 0.0, 1.0, 30.0]
     with pytest.warns(RuntimeWarning, match="rescale them"):
@@ -155,10 +157,21 @@ def test_features_of_very_different_size_are_warned_of_unless_the_radius_is_told
     SOIDS(4).choose(uneven[:9], rng)  # too few to tell
 
 
+@pytest.mark.parametrize("size", [1.0, 30.0])
+def test_sizes_are_judged_by_all_sets_so_far_and_by_the_values_in_blocks(size):
+    """Ten or more blocks, most of whose values are zero, are no reason for a warning."""
+    rng, policy = np.random.default_rng(1), SOIDS(24, particles=20)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(15):
+            policy.choose(disjoint(rng.uniform(-1, 1, 2) * [1.0, size], 12), rng)
+    assert len(caught) == (size > 1.0)
+
+
 @pytest.mark.parametrize("posterior", POSTERIORS)
 @pytest.mark.parametrize("rounds", [0, 2, 8])
 def test_an_explanation_agrees_with_the_belief(posterior, rounds):
-    policy, decision = in_play(FGTS(4, posterior=posterior), rounds)
+    policy, decision = in_play(FGTS(4, posterior=posterior, intercept=False), rounds)
     explanation = policy.explain(decision)
     thetas, _, weights = policy.state.mind.belief.particles()
     rewards = thetas @ ACTIONS.T

@@ -8,12 +8,18 @@ from numba import config
 
 from judging import PARTICLES, assert_chains_exact, assert_exact, evidence_of, scene, target_of
 from oracles import (
+    Past,
     binomial_sizes,
     enumerate_spike_slab,
     enumerate_subset_posterior,
     relaxed_grid,
 )
+from soids.evidence import Menu
+from soids.features import disjoint
+from soids.policies.layout import Layout
 from soids.posteriors import Ample, Broad, Relaxed, SpikeSlab, Subset, Tuning, smc
+from soids.posteriors.target import Target
+from soids.regression.common import separated
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="would take hours as plain Python")
 
@@ -70,6 +76,62 @@ def test_an_intercept_is_integrated_out(eta, rounds, rate):
     assert_chains_exact(target_of(posterior, past, eta, rate), exact, past)
     exact = enumerate_subset_posterior(past, sparsity=2, radius=2.0, eta=eta, rate=rate)
     target = target_of(Subset(3, sparsity=2, radius=2.0, noise=1.0), past, eta, rate)
+    assert_chains_exact(target, exact, past)
+
+
+OWN_ODDS = np.array([2.0, 0.0, -1.0, 0.7])
+
+
+@ETAS
+@ROUNDS_AND_RATES
+def test_draws_of_features_with_odds_of_their_own_have_the_enumerated_posterior(eta, rounds, rate):
+    past = scene(4, rounds)
+    exact = enumerate_subset_posterior(
+        past, sparsity=2, radius=2.0, eta=eta, rate=rate, own_odds=OWN_ODDS
+    )
+    posterior = Subset(4, sparsity=2, radius=2.0, noise=1.0)
+    assert_chains_exact(target_of(posterior, past, eta, rate, OWN_ODDS), exact, past)
+
+
+def test_the_prior_of_features_with_odds_of_their_own_is_drawn_from_exactly():
+    past = scene(4, 5)
+    exact = enumerate_subset_posterior(
+        past, sparsity=2, radius=2.0, eta=0.0, rate=0.0, own_odds=OWN_ODDS
+    )
+    tuning = Tuning(eta=0.0, rate=0.0, particles=PARTICLES, sweeps=1, own_odds=OWN_ODDS)
+    posterior = Subset(4, sparsity=2, radius=2.0, noise=1.0)
+    system = posterior.update(None, evidence_of(past), tuning, np.random.default_rng(0))
+    assert_exact(system.particles(), exact, past)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(("eta", "rate"), [(0.5, 0.0), (1.0, 0.1)])
+def test_levels_of_arms_are_exact_beside_contexts_that_are_integrated_out(intercept, eta, rate):
+    """Two arms, each with a level and a covariate in its block."""
+    rng = np.random.default_rng(8)
+    contexts = np.column_stack([np.ones(12), rng.standard_normal((12, 1))])
+    menus = tuple(disjoint(context, 2) for context in contexts)
+    played = np.array(
+        [menu[arm] for menu, arm in zip(menus, rng.integers(2, size=12), strict=True)]
+    )
+    rewards = 5.0 * intercept + contexts[:, 1] + played[:, 0] + rng.standard_normal(12)
+    past = Past(menus, tuple(range(12)), played, rewards, intercept)
+    layout = None
+    for menu in menus:
+        layout = Layout.after(layout, Menu(np.asfortranarray(menu)))
+    assert layout.is_level().tolist() == [True, False, True, False]
+    rest, common = separated(evidence_of(past), layout.directions())
+    assert common.directions.tolist() == [[0.0, 1.0, 0.0, 1.0]]
+    posterior, odds = Subset(4, sparsity=2, radius=2.0, noise=1.0), layout.own_odds()
+    target = Target.of(rest, posterior.prior(rest)._replace(own_odds=odds), eta, rate)
+    covariate = contexts[:, 1:] - contexts[:, 1:].mean() * intercept
+    ridge = np.mean(covariate**2, axis=0)
+    if intercept:  # flat, as a column with hardly any precision
+        covariate, ridge = np.column_stack([covariate, np.ones(12)]), np.append(ridge, 1e-9)
+    past = past._replace(intercept=False, contexts=covariate, ridge=ridge)
+    exact = enumerate_subset_posterior(
+        past, sparsity=2, radius=2.0, eta=eta, rate=rate, own_odds=odds
+    )
     assert_chains_exact(target, exact, past)
 
 

@@ -13,7 +13,7 @@ D = 8
 SIGNED = np.vstack([np.eye(D), -np.eye(D)])  # the best one is sparse for every parameter
 UNIT = SparseLinearBandit(SIGNED, 0.9 * np.eye(D)[2], 1.0)
 COVERED = {"sparsity": 1, "radius": 1.0, "noise": 1.0}
-SETTINGS = {**COVERED, "eta": 0.25, "rate": "theorem2"}
+SETTINGS = {**COVERED, "eta": 0.25, "rate": "theorem2", "intercept": False}
 
 
 def watched(policy, bandit=UNIT, horizon=60, **more):
@@ -150,7 +150,14 @@ def test_theorem_3_asks_for_its_rate_few_features_and_sparse_optimal_actions():
     assert found.unmet1 == []
     assert found.unmet3 == ["optimal actions must be sparse, Definition 1 fails for these actions"]
     rich = SOIDS(
-        20, sparsity=2, radius=10.0, noise=10.0, rate="theorem3_rich", eta=0.25, action_bound=1.0
+        20,
+        sparsity=2,
+        radius=10.0,
+        noise=10.0,
+        rate="theorem3_rich",
+        eta=0.25,
+        action_bound=1.0,
+        intercept=False,
     )
     assert watched(rich, dense, horizon=12)[1].unmet3 == []
     many = watched(SOIDS.theorem2(20, 15, radius=10.0, noise=1.0), dense, horizon=12)[1]

@@ -50,9 +50,14 @@ def evidence_of(past: Past) -> Evidence:
     return evidence.about_means() if past.intercept else evidence
 
 
-def target_of(posterior, past: Past, eta: float, rate: float) -> Target:
+def target_of(
+    posterior, past: Past, eta: float, rate: float, own_odds: Floats | None = None
+) -> Target:
     evidence = evidence_of(past)
-    return Target.of(evidence, posterior.prior(evidence), eta, rate)
+    prior = posterior.prior(evidence)
+    if own_odds is not None:
+        prior = prior._replace(own_odds=own_odds)
+    return Target.of(evidence, prior, eta, rate)
 
 
 def first_states(target: Target, particles: int, rng: np.random.Generator) -> ParticleSystem:

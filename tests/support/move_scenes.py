@@ -24,7 +24,8 @@ def staged(rng, dimension=6, rounds=8, slab_precision=0.0, slab_centre=0.0):
     values = Slab(slab_precision, centre=slab_centre) if slab_precision else UniformInBall()
     smallest = 0 if slab_precision else 1
     log_odds, radius = np.log(rng.random(4)), Span(3.0, 3.0)
-    prior = Prior(log_odds, smallest, 4, values, radius, Noise(math.inf, 1.0))
+    noise = Noise(math.inf, 1.0)
+    prior = Prior(log_odds, smallest, 4, values, radius, noise, np.zeros(dimension))
     columns, starts = rng.uniform(-1.0, 1.0, (dimension, 9)), np.array([0, 4, 6, 9])
     menus = tuple(Menu(part.T) for part in np.split(columns, starts[1:-1], axis=1))
     return Target(
@@ -43,14 +44,15 @@ def sparse_thetas(rng, particles=30, dimension=6, radius=3.0):  # (M, d)
     return thetas * (reach / np.abs(thetas).sum(axis=1))[:, None]
 
 
-def particle(theta, power, gram, slab, radius, volume=0.0):
+def particle(theta, power, gram, slab, radius, volume=0.0, own_odds=None):
     """A particle as the moves see it."""
-    return Particle(theta, Precision(power, gram, slab), radius, volume)
+    own_odds = np.zeros(theta.size) if own_odds is None else own_odds
+    return Particle(theta, Precision(power, gram, slab), radius, volume, own_odds)
 
 
-def numbers(log_odds, smallest, lean=0.0):
+def numbers(log_odds, smallest, own_odds, lean=0.0):
     """What flips and glides need of a prior."""
-    return PriorNumbers(log_odds, smallest, 0.0, 0.0, True, lean)
+    return PriorNumbers(log_odds, smallest, 0.0, 0.0, True, lean, own_odds)
 
 
 def slopes_of(stage, power):

@@ -20,6 +20,8 @@ class Past(NamedTuple):
     played: Floats  # (t, d)
     rewards: Floats  # (t,)
     intercept: bool = False  # of any size, all sizes alike, integrated out
+    contexts: Floats | None = None  # (t, p)  with normal effects on rewards, integrated out
+    ridge: Floats | None = None  # (p,)  their precisions, in units of eta / noise^2
 
 
 class Exact(NamedTuple):
@@ -40,6 +42,12 @@ def log_optimistic(thetas: Floats, past: Past, eta: float, rate: float, noise: f
         earned = thetas @ action
         total += eta * (-0.5 * ((reward - earned) / noise) ** 2 - math.log(noise))
         total += rate * (best[menu] - earned)
+    if past.contexts is not None:
+        # As covariance of residuals: I + Z L^-1 Z', in place of I.
+        residuals = past.rewards - thetas @ past.played.T
+        covariance = past.contexts / past.ridge @ past.contexts.T + np.eye(len(past.rewards))
+        whole = np.einsum("nt,nt->n", residuals, np.linalg.solve(covariance, residuals.T).T)
+        total += 0.5 * eta / noise**2 * ((residuals**2).sum(axis=1) - whole)
     if past.intercept and eta > 0.0:
         # The integral of exp(-p (b^2 t / 2 - b sum of residuals)) over b, with p = eta / noise^2.
         power, t = eta / noise**2, len(past.rewards)
@@ -140,12 +148,13 @@ def embedded(nodes: Floats, support: tuple[int, ...], dimension: int) -> Floats:
 def enumerate_subset_posterior(
     past: Past, *, sparsity: int, radius: float, eta: float, rate: float, noise: float = 1.0,
     resolution: int | None = None, weigh: Callable[[int], float] = lambda size: 0.5**size,
-    smallest: int = 1,
+    smallest: int = 1, own_odds: Floats | None = None,
 ) -> Exact:  # fmt: skip
-    """All supports of size 1..s, or 0..s, with prior ``w(k) / C(d, k)``, the l1 ball integrated on
-    each.
+    """All supports of size 1..s, or 0..s, with prior ``w(k) / C(d, k)`` times the features' own
+    odds, the l1 ball integrated on each.
     """
     dimension = past.played.shape[1]
+    own_odds = np.zeros(dimension) if own_odds is None else own_odds
     parts, log_priors = [], []
     for size in range(smallest, sparsity + 1):
         nodes, volumes = ball_nodes(size, radius, resolution or {0: 1, 1: 400, 2: 50, 3: 16}[size])
@@ -155,7 +164,8 @@ def enumerate_subset_posterior(
             log_masses = np.log(volumes) + log_uniform
             log_masses += log_optimistic(thetas, past, eta, rate, noise)
             parts.append(on_nodes(support, thetas, log_masses, past.menus[0]))
-            log_priors.append(math.log(weigh(size) / math.comb(dimension, size)))
+            log_prior = math.log(weigh(size) / math.comb(dimension, size))
+            log_priors.append(log_prior + own_odds[list(support)].sum())
     return mixed(parts, np.array(log_priors) - logsumexp(log_priors))
 
 

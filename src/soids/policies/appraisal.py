@@ -8,9 +8,10 @@ import numpy as np
 
 from soids import information
 from soids.arrays import Floats, Ints
-from soids.evidence import Evidence, Menu
+from soids.evidence import Menu
 from soids.posteriors import Belief
 from soids.posteriors.logistic import Clicks
+from soids.regression.common import Common
 
 TOGETHER = 20_000  # largest number of actions of other contexts that are evaluated at once
 
@@ -62,32 +63,37 @@ class Appraiser(NamedTuple):
     weights: Floats  # (M,)
     noise: float
     definition: Gain
-    level: float = 0.0  # with an intercept, the mean reward
-    centre: Floats | None = None  # (d,)  and the mean action, which is expected to earn it
+    common: Common | None = None  # what is expected of all actions of a set alike
     directions: Floats | None = None  # (P, M)  what pending rewards will resolve
 
     @classmethod
-    def of(cls, belief: Belief, definition: Gain, evidence: Evidence | None = None) -> Self:
-        known = belief, belief.particles().weights, belief.noise(), definition
+    def of(cls, belief: Belief, definition: Gain, common: Common | None = None) -> Self:
+        known = belief, belief.particles().weights, belief.noise()
         if isinstance(belief, Clicks):
-            return cls(*known[:3], OF_RATES, centre=belief.centre)
-        if evidence is None or not evidence.centred:
-            return cls(*known)
-        return cls(*known, evidence.level, evidence.centre)
+            return cls(*known, OF_RATES)
+        return cls(*known, definition, common)
 
     def rewards_on(self, menu: Menu) -> Floats:  # (M, K)
-        """The rewards of the actions under every particle; with an intercept, above the level."""
+        """The rewards of the actions under every particle, above what all have in common."""
         rewards = self.belief.rewards_on(menu)
-        if self.centre is None or self.definition.in_nats:
+        if self.common is None:
             return rewards
-        return rewards - (self.belief.particles().thetas @ self.centre)[:, None]
+        return rewards - self.common.rewards(self.belief.particles().thetas, menu.columns)
+
+    def deviation(self, action: Floats) -> tuple[float, Floats]:
+        """What is expected of all actions alike, and how the action (d,) differs from them."""
+        if isinstance(self.belief, Clicks):
+            return 0.0, action - self.belief.centre
+        if self.common is None:
+            return 0.0, action
+        level, point = self.common.at(action)
+        return level, action - point
 
     def rewards_of(self, action: Floats) -> Floats:  # (M,)
-        """The rewards of one action."""
+        """The rewards of one action, above what all actions of its set have in common."""
         if isinstance(self.belief, Clicks):
             return self.belief.rewards_of(action)
-        deviation = action if self.centre is None else action - self.centre
-        return self.belief.particles().thetas @ deviation
+        return self.belief.particles().thetas @ self.deviation(action)[1]
 
     def variances(self, rewards: Floats) -> Floats:  # (P,)
         """The noise variance of a reward of each action, from their rewards (M, P)."""

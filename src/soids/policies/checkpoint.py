@@ -25,7 +25,7 @@ from soids.policies.policy import Family, Policy, Rule, State
 from soids.policies.settings import settings_of
 from soids.records import check_dimension, check_kinds, field_names
 
-MAGIC = b"soids policy 6\n"
+MAGIC = b"soids policy 7\n"
 WORK = {"particles": 100_000, "sweeps": 1000, "steps": 10_000}  # most that strangers may ask for
 PARTS = ("floor", "evidence", "menu", "decisions", "pending", "mind", "has_thought")  # as written
 

@@ -51,11 +51,11 @@ def explain(decision: Decision, appraiser: Appraiser, names: Sequence[str]) -> E
     regret, gains = appraiser.appraise(rewards)
     least, cost = float(regret.min()), float(regret[place])
     means = particles.weights @ rewards
-    expected = appraiser.level + float(means[place])
+    base, deviations = appraiser.deviation(action)
+    expected = base + float(means[place])
     gain = float(gains[place]) / appraiser.noise**2
     variance = 2.0 * half_variance(rewards[:, [place]], particles.weights)
     deviation = math.sqrt(float(variance[0]))
-    deviations = action if appraiser.centre is None else action - appraiser.centre
     features = contributions(deviations, particles.mean(), particles.inclusion())
     named = ", ".join(
         f"{names[column]} ({part:+.3g}, matters with probability {inclusion:.2f})"
@@ -64,8 +64,8 @@ def explain(decision: Decision, appraiser: Appraiser, names: Sequence[str]) -> E
     level, source = "", "the expected reward comes"
     if appraiser.definition.in_nats:
         source = "its log odds, compared with those of the mean action, come"
-    elif appraiser.centre is not None:
-        level = f"the mean reward ({appraiser.level:.3g}) and "
+    elif appraiser.common is not None:
+        level = f"the mean reward ({base:.3g}) and "
     costs = "exploiting: no action has less expected regret"
     if cost > least:
         costs = f"exploring: {cost - least:.3g} more regret than the safest action"
@@ -94,7 +94,7 @@ def explain(decision: Decision, appraiser: Appraiser, names: Sequence[str]) -> E
             f" The belief holds {decision.info.effective:.1f} different particles, which is too "
             "few: give a larger budget_ms."
         )
-    known = expected, deviation, cost, least, gain, features, appraiser.level, runner_up, contrast
+    known = expected, deviation, cost, least, gain, features, base, runner_up, contrast
     return Explanation(sentence, cost > least, *known)
 
 

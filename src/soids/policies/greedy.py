@@ -20,7 +20,7 @@ class GreedyRule(LassoRule):
     least = 0
 
     noise: float | None = None
-    intercept: bool = False  # whether rewards may have a base level of any size
+    intercept: bool = True  # whether rewards may have a base level of any size
 
     @property
     def given(self) -> float | None:

@@ -46,7 +46,6 @@ class Estimate(NamedTuple):
 class LassoRule(Rule[Estimate]):
     """Act on the latest estimate; a rule adds how to estimate and how to act."""
 
-    asks_for_intercept = True
     least: ClassVar[int] = 5  # an estimate needs more rewards than this, as in the authors' code
     per_noise: ClassVar[float] = 1.0  # the penalty, if it is not given, over the noise
 
@@ -109,7 +108,7 @@ class SALassoBanditRule(LassoRule):
     per_noise = 0.8
 
     penalty: float | None = None
-    intercept: bool = False  # whether rewards may have a base level of any size
+    intercept: bool = True  # whether rewards may have a base level of any size
 
     def _estimate(self, evidence: Evidence, start: Floats, penalty: float) -> tuple[Floats, Floats]:
         t = evidence.rounds
@@ -131,7 +130,7 @@ class ThresholdedLassoBanditRule(LassoRule):
     per_noise = 0.02
 
     penalty: float | None = None
-    intercept: bool = False  # whether rewards may have a base level of any size
+    intercept: bool = True  # whether rewards may have a base level of any size
 
     def _estimate(self, evidence: Evidence, start: Floats, penalty: float) -> tuple[Floats, Floats]:
         t = max(evidence.rounds, 2)  # a single reward would go unpenalised

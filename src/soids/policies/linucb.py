@@ -47,7 +47,7 @@ class EllipsoidRule(Rule[Mind]):
     ridge: float = 1.0
     delta: float = 0.01  # probability that the ellipsoid ever fails to hold the parameter
     alpha: float | None = None  # a fixed radius, for which no norm is needed
-    intercept: bool = False  # whether rewards may have a base level of any size
+    intercept: bool = True  # whether rewards may have a base level of any size
 
     def __post_init__(self) -> None:
         if self.norm is None and self.alpha is None:
@@ -90,6 +90,7 @@ class Bounded(NamedTuple):
 
     menu: Menu
     lengths: Floats  # (K,)
+    centred: bool  # whether the model had an intercept, without which lengths are shorter
 
     def validate(self) -> None:
         check_arrays(self, {"K": len(self.menu.actions)}, lengths="K")
@@ -100,7 +101,8 @@ class Bounded(NamedTuple):
 class LinUCBRule(EllipsoidRule[Bounded | None]):
     """Optimism over the ellipsoid: LinUCB, or OFUL.
 
-    Lengths only ever shrink, so those of earlier rounds are bounds, and few have to be found anew.
+    Until an intercept enters lengths only shrink, and from then on, too. So those of earlier rounds
+    are bounds, and few have to be found anew.
     """
 
     minds = (Bounded, type(None))
@@ -112,7 +114,7 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
     def law(self, mind: Bounded | None, past: Past, menu: Menu) -> Plan:
         ellipsoid = self.ellipsoid(past.evidence)
         centred, level = past.evidence.centred, level_square(past.evidence)
-        if mind is None or mind.menu is not menu:
+        if mind is None or mind.menu is not menu or mind.centred != centred:
             bounds = ellipsoid.lengths(menu.actions)
             bounds = SLACK * (np.sqrt(bounds**2 + level) if centred else bounds)
         else:
@@ -120,7 +122,7 @@ class LinUCBRule(EllipsoidRule[Bounded | None]):
         index, length = most_optimistic(ellipsoid, menu, bounds, level)
         regret, gain = 2.0 * ellipsoid.radius * length, 0.5 * math.log1p(length**2)
         info = Information.of(regret, gain, self.noise)
-        return Plan(TwoPoint(index, index, 0.0, info.ratio), info, Bounded(menu, bounds))
+        return Plan(TwoPoint(index, index, 0.0, info.ratio), info, Bounded(menu, bounds, centred))
 
     def chosen(self, mind: Any, plan: Plan, decision: Decision, uniform: float | None) -> Any:
         return plan.notes

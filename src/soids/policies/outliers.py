@@ -10,12 +10,15 @@ from soids.evidence import Evidence
 from soids.gram import ROUNDING
 from soids.policies.past import Outcome
 from soids.posteriors import Belief
+from soids.regression.common import Common
 
 FAR = 1000.0  # standard deviations of a reward, given the beliefs
 FEW = 5  # rewards that say too little of the scale of the next one
 
 
-def warn_of_outlier(belief: Belief, believed: Evidence, outcomes: Sequence[Outcome]) -> bool:
+def warn_of_outlier(
+    belief: Belief, believed: Evidence, common: Common | None, outcomes: Sequence[Outcome]
+) -> bool:
     """Whether a reward is far from all that was believed possible, with a warning of the first.
 
     Rewards that were all equal so far, such as the zeros before a first sale, say nothing of the
@@ -26,8 +29,8 @@ def warn_of_outlier(belief: Belief, believed: Evidence, outcomes: Sequence[Outco
     if believed.rounds < FEW or apart <= ROUNDING * (believed.energy + about_zero):
         return False
     thetas, _, weights = belief.particles()
-    origin, level = (believed.centre, believed.level) if believed.centred else (0.0, 0.0)
     for decision, _, reward in outcomes:
+        level, origin = (0.0, 0.0) if common is None else common.at(decision.action)
         means = thetas @ (decision.action - origin)
         mean = float(weights @ means)
         deviation = math.hypot(belief.noise(), math.sqrt(float(weights @ np.square(means - mean))))

@@ -62,8 +62,6 @@ class Policy:
         self.rule = rule
         self.floor = as_floor(floor)
         past = Past.empty(rule.dimension, rule.sets)
-        if rule.intercept and not rule.asks_for_intercept:
-            past = past._replace(evidence=past.evidence.about_means())
         if rule.rewards == "binary":
             tally = Tally.empty(rule.dimension)
             past = past._replace(evidence=past.evidence._replace(tally=tally))

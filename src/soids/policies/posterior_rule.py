@@ -7,7 +7,6 @@
 """
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,6 +21,8 @@ from soids.policies.appraisal import GAINS, Appraiser
 from soids.policies.coverage import check_coverage, check_fixed, warn_of_large
 from soids.policies.enlarging import Embedding
 from soids.policies.explanation import Explanation, explain
+from soids.policies.feature_sizes import FeatureSizes
+from soids.policies.layout import Layout
 from soids.policies.outliers import warn_of_outlier
 from soids.policies.pending_information import Awaited, awaited
 from soids.policies.policy import (
@@ -41,7 +42,8 @@ from soids.posteriors import Belief, Posterior, Tuning, as_posterior
 from soids.posteriors.logistic import Logistic
 from soids.posteriors.particle_system import ParticleSystem
 from soids.rates import Progress, Rate, as_rate
-from soids.records import check_arrays, check_dimension, check_numbers
+from soids.records import are_alike, check_arrays, check_dimension, check_numbers
+from soids.regression.common import Common, separated
 from soids.regression.scaled_lasso import Sums, scaled_noise
 from soids.spelling import check_choice
 
@@ -57,24 +59,16 @@ class Mind(NamedTuple):
     recent: tuple[Menu, ...] = ()  # the last contexts, over which the ratio is averaged
     awaited: Awaited | None = None  # what the belief expects of pending rewards
     warned: bool = False  # whether an impossible reward was reported
+    layout: Layout | None = None  # what the columns of the actions are
+    sizes: FeatureSizes | None = None  # and how large, if the radius has to suit them
+    seen: Menu | None = None  # the last action set that showed both
+    common: Common | None = None  # what the belief leaves out: the level, effects of contexts
 
     def validate(self) -> None:
         if (self.belief is None) != (self.believed is None):
             raise ValueError("a belief must have its evidence")
         check_numbers(self, "ratios root_ratios", 0.0)
         check_numbers(self, "rate", 0.0, LARGEST)
-
-
-def warn_of_uneven(actions: Floats) -> None:
-    """Warn if features differ so much in size that no one radius can be learned for all."""
-    actions = actions[:, actions.any(axis=0)]
-    if len(actions) < 10 or not actions.size:  # so few say little of the size of a feature
-        return
-    largest, squares = np.abs(actions).max(axis=0), (actions**2).mean(axis=0)
-    # One of the two may differ by chance: of few actions, or of features that are mostly zero.
-    if largest.max() > 10.0 * largest.min() and squares.max() > 100.0 * squares.min():
-        text = "features differ more than ten times in size: rescale them to comparable sizes, or "
-        warnings.warn(f"{text}give the radius", RuntimeWarning, stacklevel=5)
 
 
 class Outlook(NamedTuple):
@@ -96,7 +90,6 @@ class PosteriorRule(Rule[Mind]):
     What is None is learned, or left out.
     """
 
-    asks_for_intercept = True
     optimistic: ClassVar[bool] = False
     minimises_ratio: ClassVar[bool] = False  # else it follows one sampled parameter
     proven: ClassVar[tuple[str, ...]] = ()  # the rates for which a theorem covers the policy
@@ -117,7 +110,7 @@ class PosteriorRule(Rule[Mind]):
     contexts: int = 1  # over which the information ratio is averaged: the last ones
     discount: float = 1.0  # below one, no guarantee holds
     action_bound: float | None = None  # holds the policy to what Theorems 2 and 3 assume
-    intercept: bool = False  # whether rewards may have a base level of any size
+    intercept: bool = True  # whether rewards may have a base level of any size
     rewards: str = "real"  # or "binary": all are 0 or 1, by a logistic model with a base level
 
     def __post_init__(self) -> None:
@@ -125,6 +118,7 @@ class PosteriorRule(Rule[Mind]):
         check_choice(self.rewards, "rewards", ("real", "binary"))
         if self.rewards == "binary":
             self._check_binary()
+            assign(self, intercept=False)  # it has a level of its own
         if self.discount > 1.0:
             raise ValueError(f"discount must be at most 1, got {self.discount!r}")
         if self.rate is None:
@@ -150,7 +144,7 @@ class PosteriorRule(Rule[Mind]):
 
     def _check_binary(self) -> None:
         """Refuse settings of the linear model."""
-        for name in ("posterior", "action_bound", "intercept"):
+        for name in ("posterior", "action_bound"):
             default = type(self).__dataclass_fields__[name].default
             if (given := getattr(self, name)) != default:
                 raise ValueError(
@@ -172,17 +166,23 @@ class PosteriorRule(Rule[Mind]):
             check_fixed(menu, past.menu, self.action_bound)
         elif menu is not past.menu:
             warn_of_large(self, menu)
-        if self.model.radius is None and menu is not past.menu:
-            warn_of_uneven(menu.actions)
 
     def check_mind(self, mind: Mind, past: Past) -> None:
-        menus = [*mind.recent, *([] if mind.awaited is None else [mind.awaited.menu])]
+        others = [mind.seen, None if mind.awaited is None else mind.awaited.menu]
+        menus = [*mind.recent, *(menu for menu in others if menu is not None)]
         widths = [menu.actions.shape[1] for menu in menus]
+        widths += [] if mind.layout is None else [len(mind.layout.owners)]
+        widths += [] if mind.sizes is None else [len(mind.sizes.counts)]
         if mind.belief is None or mind.believed is None:
             widths += [] if mind.awaited is None else [0]  # nothing is awaited without beliefs
         else:
             widths.append(len(mind.believed.moment))
-            self.check_belief(mind.belief, mind.believed, Tuning(self.eta, 0.0, 2, self.sweeps))
+            widths += [] if mind.common is None else [len(mind.common.centre)]
+            directions = self._nothing if mind.common is None else mind.common.directions
+            rest, common = separated(mind.believed, directions)
+            if not are_alike(common, mind.common):
+                raise ValueError("what actions have in common must be that of the evidence")
+            self.check_belief(mind.belief, rest, Tuning(self.eta, 0.0, 2, self.sweeps))
             if mind.awaited is not None:
                 size = len(mind.belief.particles().weights)
                 check_arrays(mind.awaited, {"M": size}, directions="P M")
@@ -194,28 +194,36 @@ class PosteriorRule(Rule[Mind]):
 
     def think(self, mind: Mind, past: Past, menu: Menu | None, rng: Generator) -> Mind:
         evidence = past.evidence
+        if menu is not None and menu is not mind.seen:
+            mind = self._looked_at(mind, menu)
         if mind.belief is not None and mind.believed is evidence:
             return mind
         rate = self._learning_rate(mind, evidence, menu)
         noise = self._noise(evidence) if mind.belief is None else mind.belief.noise()
         seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
-        tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds)
+        layout = mind.layout
+        own_odds = None if layout is None else layout.own_odds()
+        directions = self._nothing if layout is None else layout.directions()
+        rest, common = separated(evidence, directions)
+        tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds, own_odds)
         is_same_model = mind.believed is None or mind.believed.centred == evidence.centred
         before = mind.belief if is_same_model else None  # its particles fit other sums
-        belief = self.model.update(before, evidence, tuning, rng)
-        kept = mind.ratios, mind.root_ratios, mind.recent
-        return Mind(belief, evidence, rate, *kept, warned=mind.warned)
+        belief = self.model.update(before, rest, tuning, rng)
+        return mind._replace(
+            belief=belief, believed=evidence, rate=rate, awaited=None, common=common
+        )
 
     def merged(self, thought: Mind, before: Mind, now: Mind) -> Mind | None:
         if now.belief is not before.belief:
             return None
-        belief, believed, rate, *_ = thought
-        kept = now.ratios, now.root_ratios, now.recent
-        return Mind(belief, believed, rate, *kept, warned=now.warned)
+        return now._replace(
+            belief=thought.belief, believed=thought.believed, rate=thought.rate,
+            common=thought.common, awaited=None,
+        )  # fmt: skip
 
     def law(self, mind: Mind, past: Past, menu: Menu) -> Plan:
         belief = formed(mind)
-        appraiser, resolved = Appraiser.of(belief, GAINS[self.gain], mind.believed), None
+        appraiser, resolved = Appraiser.of(belief, GAINS[self.gain], mind.common), None
         rewards = appraiser.rewards_on(menu)
         pending = awaited(mind.awaited, appraiser, past.pending, menu, rewards)
         if pending is not None:
@@ -232,21 +240,20 @@ class PosteriorRule(Rule[Mind]):
     def chosen(self, mind: Mind, plan: Plan, decision: Decision, uniform: float | None) -> Mind:
         regret, gain, ratio = plan.info[:3]
         pending, noise = plan.notes
-        belief, believed, rate, ratios, root_ratios, recent, _, warned = mind
+        ratios, root_ratios, recent = mind.ratios, mind.root_ratios, mind.recent
         if gain > 0.0:  # no gain at all has no finite ratio
             cubed = information.information_ratio(regret / noise, gain, 3.0)
             ratios, root_ratios = ratios + ratio, root_ratios + math.sqrt(cubed)
         if self.contexts > 1:
             recent = (*recent, decision.menu)[1 - self.contexts :]
-        return Mind(belief, believed, rate, ratios, root_ratios, recent, pending, warned)
+        return mind._replace(ratios=ratios, root_ratios=root_ratios, recent=recent, awaited=pending)
 
     def learn(self, mind: Mind, past: Past, outcomes: Sequence[Outcome]) -> Mind:
         belief, believed = mind.belief, mind.believed
         if mind.warned or belief is None or believed is None:
             return mind
-        if self.intercept and not believed.centred:  # a level may yet explain the reward
-            return mind
-        return mind._replace(warned=True) if warn_of_outlier(belief, believed, outcomes) else mind
+        found = warn_of_outlier(belief, believed, mind.common, outcomes)
+        return mind._replace(warned=True) if found else mind
 
     def forget(self, mind: Mind, lost: Sequence[Waiting]) -> Mind:
         return mind._replace(awaited=None)  # anew, from the decisions that still wait
@@ -261,12 +268,27 @@ class PosteriorRule(Rule[Mind]):
         return Coefficients.under(formed(mind).particles())
 
     def predict(self, mind: Mind, past: Past, menu: Menu) -> Prediction:
-        appraiser = Appraiser.of(formed(mind), GAINS[self.gain], mind.believed)
-        return Prediction.of(appraiser.rewards_on(menu), appraiser.weights, appraiser.level)
+        appraiser = Appraiser.of(formed(mind), GAINS[self.gain], mind.common)
+        level, _ = appraiser.deviation(menu.actions[0])
+        return Prediction.of(appraiser.rewards_on(menu), appraiser.weights, level)
 
     def explain(self, mind: Mind, decision: Decision, names: Sequence[str]) -> Explanation:
-        appraiser = Appraiser.of(formed(mind), GAINS[self.gain], mind.believed)
+        appraiser = Appraiser.of(formed(mind), GAINS[self.gain], mind.common)
         return explain(decision, appraiser, names)
+
+    @property
+    def _nothing(self) -> Floats:  # (0, d)
+        """No direction that all actions have in common."""
+        return np.empty((0, self.dimension))
+
+    def _looked_at(self, mind: Mind, menu: Menu) -> Mind:
+        """The mind after a look at the columns of an action set."""
+        layout, sizes = mind.layout, mind.sizes
+        if self.intercept:
+            layout = Layout.after(layout, menu)
+        if self.model.radius is None:
+            sizes = FeatureSizes.after(sizes, menu)
+        return mind._replace(layout=layout, sizes=sizes, seen=menu)
 
     def _mixture(self, outlook: Outlook) -> information.Mixture:
         """The distribution over actions to draw from."""

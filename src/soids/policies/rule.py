@@ -40,8 +40,7 @@ class Rule(Generic[Mind]):
     dimension: int
     sets = SETS  # number of action sets that the evidence remembers
     discount = 1.0  # weight of a round after one more
-    intercept = False  # whether rewards may have a base level of any size
-    asks_for_intercept: ClassVar[bool] = False  # whether it enters the model only when it shows
+    intercept = False  # whether a base level of the rewards enters the model once it shows
     rewards = "real"  # or "binary": all are 0 or 1
     learns_from_others: ClassVar[bool] = True  # False if it must make its choices itself
     needs_sets: ClassVar[bool] = False  # whether rewards are learned from with the whole action set

@@ -62,7 +62,7 @@ class Optimistic(Family):
             )
         return self(
             dimension, sparsity=sparsity, noise=noise, posterior=posterior, rate="experiment",
-            eta=0.5, gain="full", sweeps=sweeps,
+            eta=0.5, gain="full", sweeps=sweeps, intercept=False,
         )  # fmt: skip
 
     @preset
@@ -102,6 +102,7 @@ class Optimistic(Family):
         return self(
             dimension, sparsity=sparsity, radius=unit / action_bound, noise=unit,
             posterior="subset", rate=rate, eta=ETA, gain="full", action_bound=action_bound,
+            intercept=False,
         )  # fmt: skip
 
 

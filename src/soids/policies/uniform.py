@@ -11,6 +11,7 @@ from soids.policies.policy import Family, Menu, Past, Plan, Rule
 class UniformRule(Rule[None]):
     """Every action on offer with the same probability.
 
+    >>> import numpy as np
     >>> Uniform(2).choose(np.eye(2), np.random.default_rng(0)).probability
     0.5
     """

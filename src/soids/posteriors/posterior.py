@@ -84,10 +84,10 @@ class SparsePosterior(Posterior):
     def check_belief(self, belief: Any, evidence: Evidence, tuning: Tuning) -> None:
         if not isinstance(belief, ParticleSystem):
             raise ValueError(f"belief must be particles, got {type(belief).__name__}")
-        rate = belief.target.rate
-        if not are_alike(
-            belief.target, Target.of(evidence, self.prior(evidence), tuning.eta, rate)
-        ):
+        rate, own_odds = belief.target.rate, belief.target.prior.own_odds
+        check_dimension(self.dimension, own_odds=[len(own_odds)])
+        prior = self.prior(evidence)._replace(own_odds=own_odds)
+        if not are_alike(belief.target, Target.of(evidence, prior, tuning.eta, rate)):
             raise ValueError("the target of the particles must be that of the evidence")
         check_numbers(belief, "owed", 0, tuning.sweeps * len(belief.thetas))
 
@@ -96,6 +96,9 @@ class SparsePosterior(Posterior):
     ) -> ParticleSystem:
         """The particles of the optimistic posterior, made from those of an earlier one."""
         before = None if belief is None else belief.target
-        target = Target.of(evidence, self.prior(evidence), tuning.eta, tuning.rate, before)
+        prior = self.prior(evidence)
+        if tuning.own_odds is not None:
+            prior = prior._replace(own_odds=tuning.own_odds)
+        target = Target.of(evidence, prior, tuning.eta, tuning.rate, before)
         system = belief or start(target, tuning.particles, rng)
         return advance(system, target, rng, tuning.sweeps, tuning.seconds)

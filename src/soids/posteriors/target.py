@@ -23,6 +23,7 @@ class Tuning(NamedTuple):
     particles: int
     sweeps: int  # whenever the particles are moved
     seconds: float = math.inf  # for the moves of one update
+    own_odds: Floats | None = None  # (d,)  log prior odds of each feature, besides those of size
 
 
 class Target(NamedTuple):

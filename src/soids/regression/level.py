@@ -9,7 +9,7 @@ import math
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-from soids.arrays import Floats
+from soids.arrays import Bools, Floats
 from soids.evidence import Evidence
 
 ODDS = 20.0  # posterior odds of an intercept, from even ones, at which it enters
@@ -48,6 +48,16 @@ def are_alike(evidence: Evidence) -> bool:
     return float(evidence.played.diagonal.sum()) - squares <= 1e-9 * squares
 
 
+def constants(evidence: Evidence) -> Bools:  # (d,)
+    """The columns that are constant in the last action set, and in all actions played."""
+    if not evidence.menus:
+        return np.zeros(len(evidence.moment), dtype=np.bool_)
+    actions, squares = evidence.menus[-1].actions, evidence.played.diagonal
+    spread = np.abs(squares - evidence.centre * evidence.total)
+    same: Bools = (actions == actions[0]).all(axis=0) & (spread <= 1e-9 * squares)
+    return same
+
+
 def log_bayes_factor(evidence: Evidence) -> float:
     """The log odds of an intercept against none, from even ones; zero if all rewards are equal.
 
@@ -66,11 +76,12 @@ def log_bayes_factor(evidence: Evidence) -> float:
         return gram.times(vector) + penalty * vector - t * float(mean @ vector) * mean
 
     product = LinearOperator((len(mean), len(mean)), matvec=precision, dtype=np.float64)
-    along, theta = (cg(product, vector, maxiter=STEPS)[0] for vector in (mean, moment))
+    varied = np.where(constants(evidence), 0.0, mean)  # what never changes explains nothing else
+    along, theta = (cg(product, vector, maxiter=STEPS)[0] for vector in (varied, moment))
     unexplained = max(energy - float(moment @ theta), 1e-12 * energy)
     degrees = t - 1.0
-    variance = unexplained / degrees * (1.0 / t + float(mean @ along))
-    square = (level - float(mean @ theta)) ** 2 / (degrees * variance)
+    variance = unexplained / degrees * (1.0 / t + float(varied @ along))
+    square = (level - float(varied @ theta)) ** 2 / (degrees * variance)
     wider = 1.0 + evidence.energy / t / variance  # the variance under the prior, over this one
     factor = math.log1p(square) - math.log1p(square / wider)
     return 0.5 * (t * factor - math.log(wider))

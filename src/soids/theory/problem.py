@@ -44,14 +44,15 @@ def covered_call(
     >>> covered_call(100, 10, 10.0, 1.0, 1.0)
     'SOIDS.theorem2(100, 10, radius=10, noise=1, action_bound=1)'
     >>> covered_call(100, 10, 5.0, 1.0, 2.0, sparse=False)
-    'SOIDS(100, sparsity=10, radius=5, noise=10, rate="rich", eta=0.25, action_bound=2)'
+    'SOIDS(100, sparsity=10, radius=5, noise=10, rate="rich", eta=0.25, action_bound=2, \
+intercept=False)'
     """
     unit, bound = reward_unit(radius, action_bound, noise), exact(action_bound)
     if sparse is False:
         rate = "rich" if theorem == 2 else "theorem3_rich"
         return (
             f"SOIDS({dimension}, sparsity={sparsity}, radius={exact(unit / action_bound)}, "
-            f'noise={exact(unit)}, rate="{rate}", eta=0.25, action_bound={bound})'
+            f'noise={exact(unit)}, rate="{rate}", eta=0.25, action_bound={bound}, intercept=False)'
         )
     level = exact(noise if noise > 0.0 else unit)  # policies need a positive noise
     return (

@@ -75,11 +75,9 @@ def test_the_bound_is_never_below_the_mass(slope, precision, slack):
     assert height + math.log(width) >= mass - 1e-13 * (1.0 + abs(mass))
 
 
-def flipped(
-    theta, slopes, power, radius, volume, gram, slab, lean, log_odds, floor, eager, uniforms
-):
+def flipped(theta, slopes, power, radius, volume, gram, slab, lean, prior, eager, uniforms):
     """The flips by their definition: no bound saves any work, every slope is computed afresh."""
-    theta = theta.copy()
+    theta, (log_odds, floor, own_odds) = theta.copy(), prior
     for j, u in enumerate(uniforms):
         others = theta.copy()
         others[j] = 0.0
@@ -88,7 +86,7 @@ def flipped(
             continue
         slope = slopes[j] - power * gram[j] @ others
         bump = slope, lean, power * gram[j, j] + slab, -slack, slack
-        odds = log_odds[size] - volume + logsumexp(log_masses(*bump))
+        odds = log_odds[size] + own_odds[j] - volume + logsumexp(log_masses(*bump))
         share = inside(odds, theta[j] != 0.0, eager) if size >= floor else 1.0
         redrawn = share if theta[j] == 0.0 else flip.REDRAWN * share
         if u < redrawn:
@@ -108,6 +106,7 @@ def flipped(
 def test_the_squeeze_changes_no_flip(slab, lean, radius, price, laxity, eager):
     rng = np.random.default_rng(0)
     floor, log_odds = 0 if slab else 1, np.full(4, price)
+    own_odds = np.array([0.0, 1.0, -1.0, 2.0, 0.0, -0.5])
     for theta in sparse_thetas(rng, particles=150):
         stage, power = staged(rng), rng.choice([1.0, 5.0])
         slopes = slopes_of(stage, power)
@@ -115,12 +114,13 @@ def test_the_squeeze_changes_no_flip(slab, lean, radius, price, laxity, eager):
         table = half_logs(laxity * power * stage.gram.diagonal + slab, lean)
         uniforms = rng.random(6) ** rng.choice([1, 4])  # small ones, too: those settle less
         expected = flipped(
-            theta, slopes, power, radius, 1.8, stage.gram.dense(), slab, lean, log_odds, floor,
-            eager, uniforms,
+            theta, slopes, power, radius, 1.8, stage.gram.dense(), slab, lean,
+            (log_odds, floor, own_odds), eager, uniforms,
         )  # fmt: skip
         gram = stage.gram.all_rows()
         flip.flip(
-            particle(theta, power, gram, slab, radius, 1.8), numbers(log_odds, floor, lean),
+            particle(theta, power, gram, slab, radius, 1.8),
+            numbers(log_odds, floor, own_odds, lean),
             flip.fields(theta, power, gram, slopes), table, eager, uniforms,
         )  # fmt: skip
         np.testing.assert_array_equal(theta != 0.0, expected != 0.0)
@@ -130,7 +130,7 @@ def test_the_squeeze_changes_no_flip(slab, lean, radius, price, laxity, eager):
 def flip_once(theta, field, gram, slab_precision, rng):
     table, log_odds = half_logs(2.0 * gram.diagonal + slab_precision), np.full(4, 0.5)
     one = particle(theta, 2.0, gram, slab_precision, 3.0, 1.8)
-    flip.flip(one, numbers(log_odds, 1), field, table, False, rng.random(6))
+    flip.flip(one, numbers(log_odds, 1, np.zeros(6)), field, table, False, rng.random(6))
 
 
 def swap_once(theta, field, gram, slab_precision, rng):
@@ -178,9 +178,11 @@ def test_swaps_keep_the_masses_of_the_features(slack, lean):
     gram, slopes = whole(np.diag([1.0, 4.0, 2.0, 3.0])), np.array([1.0, -2.0, 1.5, 0.5])
     ends = -slack, slack
     laws = [(slopes[j], lean, gram.diagonal[j], *ends) for j in range(4)]
-    masses = softmax([logsumexp(log_masses(*law)) for law in laws])
+    own_odds = np.array([0.0, 1.0, -0.5, 0.3])
+    masses = softmax([logsumexp(log_masses(*law)) + own_odds[j] for j, law in enumerate(laws)])
     bumps = [(abs(slopes[j]) + lean, gram.diagonal[j], slack) for j in range(4)]
     bounds = [height + math.log(width) for height, width in starmap(swap.bump_bound, bumps)]
+    bounds += own_odds
     assert slack > 1.0 or np.abs(softmax(bounds) / masses - 1.0).max() > 0.1
 
     def p_value(rng, times):
@@ -188,7 +190,8 @@ def test_swaps_keep_the_masses_of_the_features(slack, lean):
         for start in rng.choice(4, times * 10_000, p=masses):
             theta = 0.1 * np.eye(4)[start]
             field = flip.fields(theta, 1.0, gram, slopes)
-            swap.swap(particle(theta, 1.0, gram, 0.0, slack), lean, field, rng.random(4))
+            one = particle(theta, 1.0, gram, 0.0, slack, own_odds=own_odds)
+            swap.swap(one, lean, field, rng.random(4))
             counts[np.flatnonzero(theta)] += 1
         return chisquare(counts, times * 10_000 * masses).pvalue
 
@@ -225,7 +228,7 @@ def test_all_moves_of_a_sweep_follow_the_arm_that_was_drawn_with_the_values():
     The arm is drawn with the values in every sweep.
     """
     radius, noise = Span(50.0, 50.0), Noise(math.inf, 1.0)
-    prior = Prior(np.zeros(1), 1, 1, UniformInBall(), radius, noise)
+    prior = Prior(np.zeros(1), 1, 1, UniformInBall(), radius, noise, np.zeros(1))
     target = Target(
         prior, 1.0, 0.3, Gram.of(np.eye(1)), np.zeros(1), 0.0, 10, drift=np.zeros(1),
         tilts=np.full(1, 3.0), menus=(Menu(np.array([[1.0], [-1.0]])),),
@@ -284,7 +287,7 @@ def kernel_calls():
     stage, thetas, field, table = staged(rng), sparse_thetas(rng), rng.random(6), np.zeros(6)
     gram, theta = stage.gram.all_rows(), thetas[0]
     one = particle(theta, 1.5, gram, 0.4, 3.0, 0.3)
-    prior = numbers(np.zeros(4), 0, 0.2)
+    prior = numbers(np.zeros(4), 0, np.zeros(6), 0.2)
     return {
         swap.bump_bound: (1.3, 0.7, 2.0),
         flip.flip: (one, prior, field, table, True, rng.random(6)),

@@ -39,7 +39,7 @@ def test_a_feature_that_the_data_pin_once_another_has_left_may_enter():
     one = particle(theta, POWER, gram, 0.0, math.inf)
     done = eliminate(theta, 3, one.precision, np.zeros(4), *upright(theta))
     uniforms = np.array([0.99, 0.0, 0.2, 0.99])
-    gliding.glide(one, done, numbers(np.full(3, odds), 0), False, uniforms)
+    gliding.glide(one, done, numbers(np.full(3, odds), 0, np.zeros(4)), False, uniforms)
     assert (theta != 0.0).tolist() == [False, True, True, False]
 
 
@@ -73,14 +73,13 @@ def test_bounds_hold_all_of_the_ball_and_no_more_until_a_sign_changes(
             assert length(end) == pytest.approx(radius, rel=1e-9)
 
 
-def glided(
-    theta, slopes, radius, volume, gram, slab, leans, lean, log_odds, floor, eager, uniforms
-):
+def glided(theta, slopes, radius, volume, gram, slab, leans, lean, prior, eager, uniforms):
     """The glides by their definition: along the line on which the others answer each value best.
 
     Returns what the features lean as well.
     """
     precision, leans = POWER * gram.rows + slab * np.eye(6), leans.copy()
+    log_odds, floor, own_odds = prior.log_odds, prior.smallest, prior.own_odds
     for j, u in enumerate(uniforms):
         others = np.setdiff1d(np.flatnonzero(theta), [j])
         if len(others) == log_odds.size:
@@ -91,7 +90,7 @@ def glided(
         base = theta - theta[j] * way
         leant = np.where(np.arange(6) == j, 0.0, leans)
         bump = way @ (slopes + leant - precision @ base), lean, way @ precision @ way
-        ends, price = [-math.inf, math.inf], log_odds[len(others)] - volume
+        ends, price = [-math.inf, math.inf], log_odds[len(others)] + own_odds[j] - volume
         if radius < math.inf and price + logsumexp(log_masses(*bump, *ends)) > 0.0:
             for k, side in enumerate((-1.0, 1.0)):  # the tangents of the length at zero
                 rise = 1.0 + side * (np.sign(base) @ way)
@@ -118,18 +117,18 @@ def glided(
 @pytest.mark.parametrize("tight", [1.0, 100.0, -1.0, -100.0])  # bumps; below zero: the other way
 def test_a_glide_keeps_to_its_definition(slab, lean, radius, price, eager, tight):
     rng = np.random.default_rng(6)
-    floor, log_odds = 0 if slab else 1, np.full(4, price)
+    prior = numbers(np.full(4, price), 0 if slab else 1, np.array([0.0, 1.0, -1.0, 2.0, 0.0, -0.5]))
     for theta in sparse_thetas(rng, particles=60):
         stage, uniforms = staged(rng), rng.random(6) ** rng.choice([1, 4])
         gram = whole(abs(tight) * (stage.gram.dense() + 0.1 * np.eye(6)))  # every value is pinned
         slopes = 3.0 * tight * slopes_of(stage, POWER)  # the rim matters
         leans = np.where(theta != 0.0, rng.choice([-lean, lean], 6), 0.0)
         expected, leant = glided(
-            theta, slopes, radius, 1.8, gram, slab, leans, lean, log_odds, floor, eager, uniforms
+            theta, slopes, radius, 1.8, gram, slab, leans, lean, prior, eager, uniforms
         )
         one = particle(theta, POWER, gram, slab, radius, 1.8)
         done = eliminate(theta, 4, one.precision, slopes, leans, lean)
-        gliding.glide(one, done, numbers(log_odds, floor), eager, uniforms)
+        gliding.glide(one, done, prior, eager, uniforms)
         np.testing.assert_allclose(theta, expected, rtol=1e-7, atol=1e-9)
         np.testing.assert_array_equal(done.leans, leant)
         assert np.abs(theta).sum() <= radius * (1 + 1e-12)
@@ -164,7 +163,7 @@ def test_glides_beside_many_others_leave_the_law_as_it_was(eager):
             for _ in range(5):
                 one = particle(theta, POWER, gram, SLAB, math.inf)
                 done = eliminate(theta, d, one.precision, slopes, *upright(theta))
-                gliding.glide(one, done, numbers(log_odds, 0), eager, rng.random(d))
+                gliding.glide(one, done, numbers(log_odds, 0, np.zeros(d)), eager, rng.random(d))
         strays, variances = (thetas != 0.0).mean(axis=0) - odds, odds * (1.0 - odds)
         in_all = strays.sum() / math.sqrt(variances.sum())
         return two_sided(math.sqrt(draws) * np.append(strays / np.sqrt(variances), in_all))
@@ -176,7 +175,7 @@ def test_nothing_glides_into_a_ball_without_room():
     gram, theta = whole(np.eye(3) + 0.3), np.array([1.0, 0.0, 0.0])
     one = particle(theta, POWER, gram, 0.0, 1.0)
     done = eliminate(theta, 3, one.precision, np.array([1.0, 0.0, 0.0]), *upright(theta))
-    plain(gliding.glide)(one, done, numbers(np.full(3, 3.0), 1), True, np.full(3, 0.3))
+    plain(gliding.glide)(one, done, numbers(np.full(3, 3.0), 1, np.zeros(3)), True, np.full(3, 0.3))
     assert theta.tolist() == [1.0, 0.0, 0.0]
 
 
@@ -184,7 +183,7 @@ def test_the_empty_support_can_glide_away():
     gram, theta = whole(np.eye(3)), np.zeros(3)
     one = particle(theta, POWER, gram, SLAB, 3.0)
     done = eliminate(theta, 3, one.precision, np.zeros(3), *upright(theta))
-    gliding.glide(one, done, numbers(np.full(3, 50.0), 0), False, np.full(3, 0.3))
+    gliding.glide(one, done, numbers(np.full(3, 50.0), 0, np.zeros(3)), False, np.full(3, 0.3))
     assert theta.all()
 
 
@@ -197,7 +196,7 @@ def kernel_arguments():
     return {
         "answer": (np.empty(3), done.inverse, done.shadow, 3, 5, -1, 0.0),
         "bounds": (theta, np.array([0.5, -2.0, 1.0]), active, 3, 0.0, 3.0),
-        "glide": (one, done, numbers(np.zeros(3), 0), True, uniforms),
+        "glide": (one, done, numbers(np.zeros(3), 0, np.zeros(6)), True, uniforms),
         "share_inside": (0.3, True, True),
         "note": (
             done.active,

@@ -30,6 +30,8 @@ from soids.kernels.moves.target import ActionSet
 SIDES = np.full(exchange.EXCHANGED, 0.5)
 ANGLES = np.random.default_rng(9).random(rearm.ANGLES + 1)
 
+OWN_ODDS = np.array([0.0, 0.8, -0.6, 0.0, 0.4, -0.3])
+
 
 def drawn_values(gram, slopes, support, normals):
     """The draw from the joint law that the normals stand for."""
@@ -166,9 +168,9 @@ def of_one(place, candidate):
     return np.array([0.0, place, 0.0, 0.0, candidate, 0.0, 0.0, 0.0])
 
 
-def exchanged(gram, slopes, theta, radius, uniforms, normals):
+def exchanged(gram, slopes, theta, radius, uniforms, normals, own_odds=None):
     theta = theta.copy()
-    one = particle(theta, POWER, gram, SLAB, radius)
+    one = particle(theta, POWER, gram, SLAB, radius, own_odds=own_odds)
     done = eliminate(theta, 4, one.precision, slopes, *upright(theta))
     exchange.exchange(one, done, uniforms, SIDES, normals)
     return theta
@@ -182,13 +184,13 @@ def test_exchanges_of_features_that_lean_leave_the_law_in_the_ball_as_it_is(coun
     exchanged. 36 means must stay as they are.
     """
     lean, (gram, slopes, _, _, _) = 1.3, scene(6)
-    slopes, states = 1.5 * slopes, []
+    slopes, states, own_odds = 1.5 * slopes, [], OWN_ODDS
     for support in map(list, itertools.combinations(range(6), 3)):
         for sides in itertools.product([-lean, lean], repeat=3):
             leans = np.zeros(6)
             leans[support] = sides
             states.append((support, leans, *joint_law(gram, slopes + leans, support)))
-    law = softmax([state[4] for state in states])
+    law = softmax([state[4] + own_odds[state[0]].sum() for state in states])
 
     def moments(thetas, sides):
         included, with_first = (thetas != 0.0).astype(float), sides[:, [1]] * sides
@@ -208,7 +210,7 @@ def test_exchanges_of_features_that_lean_leave_the_law_in_the_ball_as_it_is(coun
         for theta, leans in zip(after, turned, strict=True):
             uniforms, old = rng.random(8), theta.copy()
             uniforms[0] = ((count - 0.5) / exchange.EXCHANGED) ** 0.5
-            one = particle(theta, POWER, gram, SLAB, radius)
+            one = particle(theta, POWER, gram, SLAB, radius, own_odds=own_odds)
             done = eliminate(theta, 4, one.precision, slopes, leans, lean)
             exchange.exchange(one, done, uniforms, rng.random(3), rng.standard_normal(3))
             if (theta != old).any():
@@ -223,10 +225,10 @@ def test_an_exchange_weighs_each_feature_with_all_values_integrated_out():
     gram, slopes, _, theta, normals = scene(3)
     counts = np.zeros(6)
     for u in (np.arange(2_000) + 0.5) / 2_000:  # feature 3, the second of three, goes
-        new = exchanged(gram, slopes, theta, math.inf, of_one(0.5, u), normals)
+        new = exchanged(gram, slopes, theta, math.inf, of_one(0.5, u), normals, OWN_ODDS)
         counts[np.flatnonzero(new)] += 1
     candidates = [0, 2, 3, 5]
-    masses = [joint_law(gram, slopes, [1, 4, i])[2] for i in candidates]
+    masses = [joint_law(gram, slopes, [1, 4, i])[2] + OWN_ODDS[i] for i in candidates]
     np.testing.assert_allclose(counts[candidates] / 2_000, softmax(masses), atol=1e-3)
 
 
@@ -291,7 +293,7 @@ def test_joint_moves_stay_among_supports_that_the_data_pin():
     assert done.precisions[0] > 0.1 * done.diagonal[0]
     assert is_pinned(theta, one.precision)
     assert not is_pinned(np.ones(3), one.precision)
-    glide(one, done, numbers(np.full(3, 50.0), 1), True, np.full(3, 0.3))
+    glide(one, done, numbers(np.full(3, 50.0), 1, np.zeros(3)), True, np.full(3, 0.3))
     assert new[0] == 0.0
     assert new[1:].all()
     # What was refused leaves no trace.
@@ -325,7 +327,7 @@ def kernel_calls():
         rearm.reflect: (theta, *whitened(theta, gram, slopes), 9.0),
         exchange.exchange: (one, done, uniforms, SIDES, normals),
         candidates.draw_lean: (done._replace(lean=0.5), 2, 0.4),
-        candidates.weigh: (done._replace(lean=0.5), 3, np.empty(6)),
+        candidates.weigh: (done._replace(lean=0.5), 3, np.empty(6), np.arange(6.0)),
     }
 
 

@@ -22,7 +22,8 @@ def scene(dimension=5):
     rng = np.random.default_rng(dimension)
     played, columns = rng.uniform(-1, 1, (8, dimension)), rng.uniform(-1, 1, (dimension, 7))
     gram = played.T @ played
-    prior = PriorNumbers(np.zeros(dimension), 0, 1.0 / SLAB_VARIANCE, SPIKE_SCALE, False, 0.0)
+    none = np.zeros(dimension)
+    prior = PriorNumbers(none, 0, 1.0 / SLAB_VARIANCE, SPIKE_SCALE, False, 0.0, none)
     target = TargetArrays(
         whole(gram), played.sum(axis=0), 0.3 * played.sum(axis=0), columns, np.array([0, 4, 7]),
         np.array([1.5, 0.9]), prior,

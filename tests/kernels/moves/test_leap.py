@@ -28,6 +28,7 @@ from soids.kernels.moves.rearm import weigh_arms
 from soids.kernels.moves.target import ActionSet, Particle
 
 TILT = 1.5  # of the action set 4..8 of the scene
+OWN_ODDS = np.array([0.0, 0.8, -0.6, 0.0, 0.4, -0.3])
 
 
 def pulled(slopes, columns, tilt):
@@ -55,7 +56,8 @@ def drawn(gram, slopes, columns, size, share, tilt, slab, lean, count, rng):
         for slope in pulled(leant, columns, tilt)
     ]
     roots = [np.linalg.cholesky(np.linalg.inv(precision)) for _, precision, _, _ in laws]
-    states = rng.choice(len(laws), int(count / share), p=softmax([law[3] for law in laws]))
+    weights = softmax([law[3] + OWN_ODDS[law[0]].sum() for law in laws])
+    states = rng.choice(len(laws), int(count / share), p=weights)
     thetas = np.zeros((len(states), 6))
     for theta, state in zip(thetas, states, strict=True):
         support, _, mean, _ = laws[state]
@@ -74,7 +76,7 @@ def leap_on(theta, precision, radius, arms, slopes, moment, lean, leanings, numb
         factor = precision_factor(active, precision)[0]
         leans = draw_leans(theta, active, lean, leanings[i])
         law = weigh_arms(active, factor, slopes + leans, arms)
-        one = Particle(theta, precision, radius, 0.0)
+        one = Particle(theta, precision, radius, 0.0, OWN_ODDS)
         own = leaping.LeapNumbers(numbers.uniforms[i], numbers.sides[i], numbers.normals[i])
         leaps += leaping.leap(one, law, arms, slopes, moment, leans, lean, own) >= 0
         if not np.array_equal(np.abs(leans), lean * (theta != 0.0)):  # Numba takes no assert here

@@ -31,7 +31,8 @@ def sweep_arguments(rng, particles=30, dimension=5, tilts=(1.5, 0.9)):
     columns = rng.uniform(-1.0, 1.0, (dimension, 7))
     thetas = rng.standard_normal((particles, dimension))
     included, powers = rng.random((particles, dimension)) < 0.4, rng.uniform(0.5, 2.0, particles)
-    prior = PriorNumbers(np.log(rng.random(dimension)), 0, 0.4, 0.2, False, 0.0)
+    log_odds, own_odds = np.log(rng.random(dimension)), np.zeros(dimension)
+    prior = PriorNumbers(log_odds, 0, 0.4, 0.2, False, 0.0, own_odds)
     target = TargetArrays(
         whole(played.T @ played), played.sum(axis=0), 0.3 * played.sum(axis=0), columns,
         np.array([0, 4, 7]), np.array(tilts), prior,

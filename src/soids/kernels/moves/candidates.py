@@ -2,7 +2,7 @@
 
 v_i   done.precisions  (d,)    precision of each feature, with the active values integrated out
 x_i   done.slopes      (d,)    its slope at zero
-e^s   masses           (d,)    exp(x_i^2 / 2 v_i) / sqrt(v_i)
+e^s   masses           (d,)    exp(x_i^2 / 2 v_i + own odds) / sqrt(v_i)
 l     lean             scalar  slope that the upper bump adds and the lower one subtracts
       leans            (d,)    l or -l for each active feature, else zero
 """
@@ -24,14 +24,14 @@ def is_replaced(done, i):
 
 
 @njit(cache=True, error_model="numpy")  # without checks for a division by zero
-def weigh(done, n, masses):
+def weigh(done, n, masses, own_odds):
     """Write the mass of each candidate, up to a common factor; returns the log of their sum."""
     scores, roots, lean = np.empty(masses.size), np.empty(masses.size), done.lean
     for i in range(masses.size):
         v, x = done.precisions[i], abs(done.slopes[i]) + lean  # the larger bump, if there are two
         pinned = v > PINNED * done.diagonal[i]
         v = v if pinned else 1.0
-        scores[i] = 0.5 * x * x / v if pinned else -math.inf
+        scores[i] = 0.5 * x * x / v + own_odds[i] if pinned else -math.inf
         roots[i] = math.sqrt(v)
     for a in range(n):
         scores[done.active[a]] = -math.inf

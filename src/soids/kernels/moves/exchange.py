@@ -27,7 +27,7 @@ def exchange(particle, done, uniforms, sides, normals):
     Candidates are weighed with all values integrated out. ``done`` has eliminated the active
     features. A result outside the ball is refused.
     """
-    theta, precision = particle.theta, particle.precision
+    theta, precision, own_odds = particle.theta, particle.precision, particle.own_odds
     n = support(theta).size
     if n == 0:
         return
@@ -38,7 +38,7 @@ def exchange(particle, done, uniforms, sides, normals):
         left = cholesky.without(done, n, place)
         if candidates.is_replaced(left, done.active[place]):  # there would be no way back
             return
-        candidates.weigh(left, n - 1, masses)
+        candidates.weigh(left, n - 1, masses, own_odds)
         if pick(masses, uniforms[1 + EXCHANGED]) == done.active[place]:
             return
     rest, out, leans = n - count, np.empty(count, dtype=np.int64), np.empty(count)
@@ -48,19 +48,19 @@ def exchange(particle, done, uniforms, sides, normals):
         leans[k] = cholesky.drop(done, n - k, place)
     if candidates.is_replaced(done, out[0]):
         return
-    candidates.weigh(done, rest, masses)
+    candidates.weigh(done, rest, masses, own_odds)
     entering = pick(masses, uniforms[1 + EXCHANGED])
     lean = candidates.draw_lean(done, entering, sides[0])
     for k in range(1, count):  # the way back
         cholesky.join(done, rest + k - 1, out[k - 1], leans[k - 1], precision)
         if candidates.is_replaced(done, out[k]):
             return
-        gained -= candidates.weigh(done, rest + k, masses)
+        gained -= candidates.weigh(done, rest + k, masses, own_odds)
     for k in range(count - 1, 0, -1):
         cholesky.drop(done, rest + k, rest + k - 1)
     cholesky.join(done, rest, entering, lean, precision)
     for k in range(1, count):
-        gained += candidates.weigh(done, rest + k, masses)
+        gained += candidates.weigh(done, rest + k, masses, own_odds)
         if gained == -math.inf:  # the data pin no other feature beside those
             return
         entering = pick(masses, uniforms[1 + EXCHANGED + k])

@@ -53,7 +53,7 @@ def flip(particle, prior, field, half_logs, eager, uniforms):
     theta, radius, volume = particle.theta, particle.radius, particle.log_volume
     gram, power = particle.precision.gram, particle.precision.power
     slab_precision = particle.precision.slab
-    log_odds, lean = prior.log_odds, prior.lean
+    log_odds, own_odds, lean = prior.log_odds, prior.own_odds, prior.lean
     d, diagonal = theta.size, gram.diagonal
     slots, rows = gram.slots, gram.rows
     length, size = l1_norm(theta), support(theta).size
@@ -67,7 +67,7 @@ def flip(particle, prior, field, half_logs, eager, uniforms):
             continue
         precision = power * diagonal[j] + slab_precision
         slope = field[j] + power * diagonal[j] * old
-        u, odds, share = uniforms[j], log_odds[rest] - volume, 1.0
+        u, odds, share = uniforms[j], log_odds[rest] + own_odds[j] - volume, 1.0
         if rest >= prior.smallest:
             if old == 0.0 and precision > 0.0:
                 steepest = abs(slope) + lean

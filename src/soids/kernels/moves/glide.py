@@ -73,7 +73,7 @@ def glide(particle, done, prior, eager, uniforms):
     """
     theta, precision_matrix = particle.theta, particle.precision
     radius, volume, log_odds = particle.radius, particle.log_volume, prior.log_odds
-    n, lean = support(theta).size, done.lean
+    n, lean, own_odds = support(theta).size, done.lean, prior.own_odds
     # Every access to a record counts references, which takes time.
     active, inverse = done.active, done.inverse
     shadow, centre = done.shadow, done.centre
@@ -101,7 +101,8 @@ def glide(particle, done, prior, eager, uniforms):
                 continue
             precision, slope = precisions[j], slopes[j]
             steepest, asked = abs(slope) + lean, LOG_RARE if u > RARE else math.log(u + 1e-300)
-            if steepest * steepest + usual < (wide + 2.0 * (asked - log_odds[n])) * precision:
+            asked -= log_odds[n] + own_odds[j]
+            if steepest * steepest + usual < (wide + 2.0 * asked) * precision:
                 continue
         else:
             if n <= prior.smallest:
@@ -112,7 +113,7 @@ def glide(particle, done, prior, eager, uniforms):
         # A feature that the others nearly replace may neither enter nor leave this way.
         if precision <= PINNED * diagonal[j]:
             continue
-        prior_odds = log_odds[rest] - volume
+        prior_odds = log_odds[rest] + own_odds[j] - volume
         if own >= 0:
             # A ball that holds zero holds the way from there to here, which has mass enough.
             mass = truncated_normal.least_log_mass(slope + leans[j], precision, old)

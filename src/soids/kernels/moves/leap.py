@@ -43,11 +43,12 @@ def leap(particle, law, arms, slopes, moment, leans, lean, numbers):
     leave out this set's pull.
     """
     theta, precision, radius = particle.theta, particle.precision, particle.radius
+    own_odds = particle.own_odds
     active, uniforms, sides = law.active, numbers.uniforms, numbers.sides
     n, masses = active.size, np.empty(theta.size)
     done = cholesky.eliminate(theta, n, precision, moment, leans, lean)
     place = min(int(uniforms[0] * n), n - 1)
-    former, second = -1, done.active[place]
+    former, second, gained = -1, done.active[place], 0.0
     second_lean = cholesky.drop(done, n, place)
     blind, blind_lean = -1, lean if sides[0] < 0.5 else -lean
     if n > 1:
@@ -58,15 +59,16 @@ def leap(particle, law, arms, slopes, moment, leans, lean, numbers):
         if masses[former] == 0.0:  # there would be no way back
             return -1
         blind = pick(masses, uniforms[2])
+        gained += own_odds[blind] - own_odds[former]
         cholesky.join(done, n - 2, former, former_lean, precision)
     if candidates.is_replaced(done, second):
         return -1
-    gained = candidates.log_weight(done, second, second_lean)
-    gained -= candidates.weigh(done, n - 1, masses)
+    gained += candidates.log_weight(done, second, second_lean)
+    gained -= candidates.weigh(done, n - 1, masses, own_odds)
     if n > 1:
         cholesky.drop(done, n - 1, n - 2)
         cholesky.join(done, n - 2, blind, blind_lean, precision)
-    all_masses = candidates.weigh(done, n - 1, masses)
+    all_masses = candidates.weigh(done, n - 1, masses, own_odds)
     if all_masses == -math.inf:  # the data pin no other feature beside those
         return -1
     partner = pick(masses, uniforms[3])

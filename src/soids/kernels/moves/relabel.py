@@ -111,7 +111,7 @@ def relabel(theta, label, field, done, n, precision, prior, uniforms):
         else:
             own_precision = see(done, n, j, field, slab_precision)
             slope = done.slopes[j] + own_precision * old
-        odds, u = prior.log_odds[rest], uniforms[j]
+        odds, u = prior.log_odds[rest] + prior.own_odds[j], uniforms[j]
         enters, new = spike_or_slab(slope, own_precision, slab_precision, scale, odds, u)
         if not enters:
             theta[j] = new

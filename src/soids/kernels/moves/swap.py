@@ -32,7 +32,7 @@ def bump_bound(slope, precision, slack):
 @njit(cache=True, inline="always")
 def swap(particle, lean, field, uniforms):
     """Take one active coordinate out and put one back; the field is left without both."""
-    theta, gram = particle.theta, particle.precision.gram
+    theta, gram, own_odds = particle.theta, particle.precision.gram, particle.own_odds
     power, slab_precision = particle.precision.power, particle.precision.slab
     d, diagonal = theta.size, gram.diagonal
     slots, rows = gram.slots, gram.rows
@@ -52,6 +52,7 @@ def swap(particle, lean, field, uniforms):
     for i in range(d):
         precision = power * diagonal[i] + slab_precision
         heights[i], widths[i] = bump_bound(abs(field[i]) + lean, precision, slack)
+        heights[i] += own_odds[i]
     for j in support(theta):
         heights[j] = -math.inf
     write_shares(heights, 1.0, highest(heights), masses)
@@ -63,7 +64,7 @@ def swap(particle, lean, field, uniforms):
     precision_old = power * diagonal[out] + slab_precision
     excess = log_twin_mass(field[chosen], lean, precision_new, -slack, slack) - heights[chosen]
     excess -= log_twin_mass(field[out], lean, precision_old, -slack, slack) - heights[out]
-    excess += math.log(widths[out] / widths[chosen])
+    excess += math.log(widths[out] / widths[chosen]) + own_odds[chosen] - own_odds[out]
     new = old
     if excess >= 0.0 or uniforms[2] < math.exp(excess):
         new, _ = invert_twin_mass(field[chosen], lean, precision_new, -slack, slack, uniforms[3])

@@ -109,7 +109,7 @@ def sweep_rows(start, stop, thetas, rewards, levels, target, numbers, pace):
         theta, power, radius = thetas[m], levels.powers[m], levels.radii[m]
         precision = Precision(power, gram, prior.slab_precision)
         volume = math.log(2.0 * radius) if prior.uniform_in_ball else 0.0
-        particle = Particle(theta, precision, radius, volume)
+        particle = Particle(theta, precision, radius, volume, prior.own_odds)
         slopes, arms = np.empty(theta.size), np.empty(target.tilts.size, dtype=np.int64)
         starts, tilts, uniforms = target.starts, target.tilts, numbers.arms[m]
         draw_arms(rewards[m], starts, tilts, target.columns, uniforms, arms, slopes)

@@ -16,6 +16,7 @@ class PriorNumbers(NamedTuple):
     spike_scale: float  # zero: exact zeros
     uniform_in_ball: bool
     lean: float  # by which the slab raises or lowers slopes; zero if it has one bump
+    own_odds: Floats  # (d,)  log prior odds of each feature, besides those of the size
 
 
 class TargetArrays(NamedTuple):
@@ -37,6 +38,7 @@ class Particle(NamedTuple):
     precision: Precision  # given the arms
     radius: float  # of the l1 ball that holds the parameter, possibly infinite
     log_volume: float  # log of 2 R if values are uniform in the ball, else zero
+    own_odds: Floats  # (d,)  log prior odds of each feature, besides those of the size
 
 
 class ActionSet(NamedTuple):
