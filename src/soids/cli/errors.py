@@ -17,7 +17,7 @@ class Commands(click.Group):
         try:
             return super().invoke(context)
         except click.ClickException as error:
-            error.message = visible(error.message)
+            vars(error)["message"] = visible(error.message)  # Final, as click does not change it
             raise
 
 
