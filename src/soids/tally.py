@@ -51,11 +51,11 @@ class Tally(NamedTuple):
         _, first, which = np.unique(every, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(first)
         place = np.argsort(order)[which.ravel()]
-        trials, successes = (
-            np.bincount(place, np.concatenate([before, more]), len(first))
+        counts: list[Floats] = [
+            np.bincount(place, np.concatenate([before, more])).astype(np.float64)
             for before, more in ((self.trials, np.ones(len(rewards))), (self.successes, rewards))
-        )
-        return type(self)(every[first[order]], trials, successes)
+        ]
+        return type(self)(every[first[order]], *counts)
 
     def scaled(self, share: float) -> Self:
         """The same actions, all counts multiplied by a factor."""
