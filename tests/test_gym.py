@@ -68,12 +68,14 @@ def test_the_first_episode_has_the_seed_of_the_environment_and_later_ones_have_o
 @pytest.mark.parametrize("family", [one for one in FAMILIES if one not in FILES])
 def test_every_family_is_registered_and_has_the_rewards_of_play(family):
     name = f"soids/{family.title().replace('_', '')}-v0"
-    settings = {"covariates": 5} if family == "bastani" else {"dimension": 10}
+    of_its_own = {"bastani": {"covariates": 5}, "clinic": {"layout": "arms"}}
+    settings = of_its_own.get(family, {"dimension": 10})
     sparse = {"sparsity": 2} if family == "ariu" else {}
     env = gymnasium.make(name, **settings, **sparse, seed=2, horizon=20)
     bandit = Problem(family, settings | sparse, 20).make(2)
-    rewards, _ = rewards_through(env, Uniform(10), 2, 20)
-    assert rewards == play(bandit, Uniform(10), 20, seed=2).reward.tolist()
+    policy, same = Uniform(bandit.dimension), Uniform(bandit.dimension)
+    rewards, _ = rewards_through(env, policy, 2, 20)
+    assert rewards == play(bandit, same, 20, seed=2).reward.tolist()
 
 
 def test_gymnasiums_checker_accepts_changing_action_sets():

@@ -335,7 +335,7 @@ def test_a_policy_thinks_only_of_what_is_new(name, make_log, monkeypatch):
 
         def watched(mind, past, menu, rng):
             found = think(mind, past, menu, rng)
-            if found is not mind:
+            if getattr(found, "belief", found) is not getattr(mind, "belief", mind):
                 thoughts.append(past.evidence.rounds)
             return found
 

@@ -11,6 +11,8 @@ from soids.simulation.experiment import parse_experiment
 from soids.simulation.feedback import PROMPT, Feedback, delays
 from soids.simulation.trial import Player, Problem, Trial
 
+pytestmark = pytest.mark.filterwarnings("ignore:every coefficient is:RuntimeWarning")
+
 ACTIONS = np.vstack([np.eye(3), -np.eye(3)])
 BANDIT = SparseLinearBandit(ACTIONS, [0.0, 2.0, 0.0], 0.3)
 UNIFORM = np.random.default_rng(0).random(20_000)
