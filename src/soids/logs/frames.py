@@ -160,8 +160,8 @@ class FrameLog:
         if all(isinstance(label, int) for label in labels) and labels != list(range(len(labels))):
             raise ValueError(
                 f"chosen must hold indices from 0 on, got {len(labels)} of {labels[0]}.."
-                f"{labels[-1]}: give the number of actions (actions=), or turn the indices into "
-                "texts"
+                f"{labels[-1]}: give the number of actions, or all labels as texts (actions=, "
+                "--actions)"
             )
         return labels
 
