@@ -1,5 +1,6 @@
 """Files that are written whole: their mode, what killed writers leave, and who else writes."""
 
+import errno
 import os
 import signal
 import stat
@@ -29,6 +30,10 @@ with files.alone(Path(sys.argv[1])) as descriptor:
     print("there", flush=True)
     sys.stdin.read()
 """
+
+
+def without_locks(*_):
+    raise OSError(errno.ENOLCK, "No locks available")
 
 
 def mode(path):
@@ -89,7 +94,26 @@ def test_what_another_process_is_writing_is_waited_for(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_writers_at_the_same_time_each_write_whole(tmp_path):
+@pytest.mark.parametrize("kind", ["dangling link", "link", "pipe"])
+def test_what_is_no_file_under_the_temporary_name_is_removed(kind, tmp_path):
+    path, beside, elsewhere = (tmp_path / name for name in ("policy", ".policy.part", "elsewhere"))
+    if kind == "pipe":
+        os.mkfifo(beside)
+    else:
+        beside.symlink_to(elsewhere)
+    if kind == "link":
+        elsewhere.write_bytes(b"theirs")
+    write_whole(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert not path.is_symlink()
+    assert not beside.exists()
+    assert kind != "link" or elsewhere.read_bytes() == b"theirs"
+
+
+@pytest.mark.parametrize("has_locks", [False, True])
+def test_writers_at_the_same_time_each_write_whole(has_locks, tmp_path, monkeypatch):
+    if not has_locks:
+        monkeypatch.setattr(files.fcntl, "flock", without_locks)
     path, contents = tmp_path / "policy", [bytes([n]) * 100_000 for n in range(8)]
     writers = [threading.Thread(target=write_whole, args=(path, one)) for one in contents * 5]
     for writer in writers:
@@ -110,6 +134,16 @@ def test_the_folder_is_synchronised_after_the_file_has_its_name(tmp_path, monkey
     monkeypatch.setattr(files.os, "fsync", noted)
     write_whole(path, b"new")
     assert synced == [(False, False), (True, True)]
+
+
+def test_a_folder_that_cannot_be_synchronised_takes_files(tmp_path, monkeypatch):
+    def only_files(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(files.os, "fsync", only_files)
+    write_whole(tmp_path / "policy", b"new")
+    assert (tmp_path / "policy").read_bytes() == b"new"
 
 
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path):

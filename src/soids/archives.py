@@ -18,16 +18,14 @@ HEADER = re.compile(  # as np.save writes it, and nothing else that Python could
 
 
 def read_arrays(content: bytes, most: int) -> dict[str, NDArray[Any]]:
-    """The arrays in an archive that unpacks to at most so many bytes, by name."""
+    """The arrays in an archive that unpacks to at most ``most`` bytes, by name."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
         total = sum(member.file_size for member in members)
         if total > most:
             raise ValueError(f"it unpacks to {total:,} bytes, more than the {most:,} allowed")
         arrays = {
-            one.filename.removesuffix(".npy"): read_array(
-                one.filename, archive.read(one), len(content)
-            )
+            one.filename.removesuffix(".npy"): read_array(one.filename, archive.read(one), most)
             for one in members
         }
     if len(arrays) < len(members):

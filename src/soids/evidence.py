@@ -253,6 +253,7 @@ class Evidence(NamedTuple):
                 evidence = evidence.note(action, reward)
             return evidence
         rounds, total, level = self.rounds + count, self.total + actions.sum(axis=0), self.level
+        tally = None if self.tally is None else self.tally.add_all(actions, rewards)
         if self.centred:  # deviations from the new means, and of those from the old ones
             mean, middle = actions.mean(axis=0), float(rewards.mean())
             weight = math.sqrt(self.rounds * count / rounds)
@@ -264,6 +265,7 @@ class Evidence(NamedTuple):
         return self._replace(
             played=Gram.of(self.gram + actions.T @ actions), moment=self.moment + rewards @ actions,
             total=total, energy=self.energy + float(rewards @ rewards), rounds=rounds, level=level,
+            tally=tally,
         )  # fmt: skip
 
     def faded(self, share: float) -> "Evidence":

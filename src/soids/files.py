@@ -4,14 +4,15 @@ import io
 import json
 import math
 import os
+import secrets
 import stat
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -46,14 +47,15 @@ def write_whole(path: Path, content: bytes, within: Path | None = None) -> None:
         raise FileExistsError(f"path must be a file or a new one, got {str(path)!r}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"path must lie in a folder that exists, got {str(path)!r}")
-    beside = path.with_name(f".{path.name}.part")
-    with alone(beside) as descriptor:
+    with alone(path.with_name(f".{path.name}.part")) as (file, beside):
         try:
             if path.exists() and hasattr(os, "fchmod"):
-                os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
-            with os.fdopen(descriptor, "wb", closefd=False) as file:
-                file.write(content)
-            os.fsync(descriptor)
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            if fcntl is None:
+                file.close()  # Windows moves no open file
             os.replace(beside, path)
         except BaseException:
             beside.unlink(missing_ok=True)
@@ -62,30 +64,46 @@ def write_whole(path: Path, content: bytes, within: Path | None = None) -> None:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[int]:
-    """A new file, open for writing, that no other process or thread has under this name.
+def alone(path: Path) -> Iterator[tuple[IO[bytes], Path]]:
+    """A new file and its name, under which no other process or thread writes.
 
     Whoever comes second waits. The lock of a process that was killed is free, its file removed.
+    Where the system has no locks, whoever comes second has a file of another name.
     """
+    beside = path
     while True:
         try:
-            descriptor, is_new = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), True
+            descriptor, is_new = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), True
         except FileExistsError:
             try:
-                descriptor, is_new = os.open(path, os.O_WRONLY), False
+                if not stat.S_ISREG(beside.lstat().st_mode):
+                    beside.unlink()  # a link or a pipe, which would lead elsewhere
+                    continue
+                descriptor, is_new = os.open(beside, os.O_WRONLY), False
             except FileNotFoundError:  # moved to its place meanwhile
                 continue
-        try:
-            if fcntl is not None:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if not is_same(descriptor, path):
+        with os.fdopen(descriptor, "wb") as file:
+            is_locked = has_lock(file)
+            if is_locked and not is_same(descriptor, beside):
                 continue
             if is_new:
-                yield descriptor
+                yield file, beside
                 return
-            path.unlink()
-        finally:
-            os.close(descriptor)
+            if is_locked:
+                beside.unlink()
+            else:
+                beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+
+
+def has_lock(file: IO[bytes]) -> bool:
+    """Lock a file, once nobody else does, unless the system cannot."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError:  # some shared file systems
+        return False
+    return True
 
 
 def is_same(descriptor: int, path: Path) -> bool:
@@ -100,11 +118,12 @@ def sync_folder(folder: Path) -> None:
     """Make the names in a folder outlast a power cut, where the system can."""
     if fcntl is None:
         return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with suppress(OSError):  # a folder that may not be read, or is on a shared file system
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def reason(error: OSError) -> str:

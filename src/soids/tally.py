@@ -32,11 +32,7 @@ class Tally(NamedTuple):
         >>> tally.trials.tolist(), tally.successes.tolist()
         ([2.0], [1.0])
         """
-        if reward not in (0.0, 1.0):
-            raise ValueError(
-                f"reward must be 0 or 1 for a policy with rewards='binary', got {reward!r}: leave "
-                "that setting out"
-            )
+        check_binary(reward)
         actions, trials, successes = self
         known = np.flatnonzero((actions == action).all(axis=1))
         if known.size == 0:
@@ -46,6 +42,20 @@ class Tally(NamedTuple):
         one = np.zeros(len(trials))
         one[known[0]] = 1.0
         return type(self)(actions, trials + one, successes + reward * one)
+
+    def add_all(self, actions: Floats, rewards: Floats) -> Self:
+        """The tally after many more rewards (n,) of actions (n, d), in the same order."""
+        for reward in rewards.tolist():
+            check_binary(reward)
+        every = np.vstack([self.actions, actions])
+        _, first, which = np.unique(every, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        place = np.argsort(order)[which.ravel()]
+        counts: list[Floats] = [
+            np.bincount(place, np.concatenate([before, more])).astype(np.float64)
+            for before, more in ((self.trials, np.ones(len(rewards))), (self.successes, rewards))
+        ]
+        return type(self)(every[first[order]], *counts)
 
     def scaled(self, share: float) -> Self:
         """The same actions, all counts multiplied by a factor."""
@@ -60,3 +70,12 @@ class Tally(NamedTuple):
     def rate(self) -> float:
         """The share of successes, with half a success and half a failure more."""
         return (float(self.successes.sum()) + 0.5) / (float(self.trials.sum()) + 1.0)
+
+
+def check_binary(reward: float) -> None:
+    """Refuse a reward that is neither 0 nor 1."""
+    if reward not in (0.0, 1.0):
+        raise ValueError(
+            f"reward must be 0 or 1 for a policy with rewards='binary', got {reward!r}: leave that "
+            "setting out if rewards have other values"
+        )

@@ -5,10 +5,13 @@ import sys
 from functools import partial
 from importlib.metadata import version
 
+import click
 import pytest
+from click.testing import CliRunner
 
 from command_line import called
 from soids.cli import main
+from soids.cli.errors import Commands, Unusable
 from soids.experiments.run import PAPER
 
 told = partial(called, main)
@@ -79,6 +82,21 @@ def test_no_error_sends_control_characters_of_a_file_to_the_terminal(tmp_path):
     assert answer.exit_code == 2
     assert r"it has \x1b[2Jcleared, b" in answer.output
     assert "\x1b" not in answer.output
+
+
+@pytest.mark.parametrize("kind", [click.BadParameter, click.ClickException, Unusable])
+def test_every_kind_of_error_shows_control_characters_and_keeps_its_exit_code(kind):
+    @click.group(cls=Commands)
+    def group():
+        pass
+
+    @group.command()
+    def fail():
+        raise kind("from a \x1b[2Jfile")
+
+    answer = CliRunner().invoke(group, ["fail"])
+    assert answer.exit_code == kind.exit_code
+    assert r"from a \x1b[2Jfile" in answer.output
 
 
 def test_a_name_that_is_like_no_other_brings_no_guess():

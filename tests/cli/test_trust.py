@@ -11,6 +11,7 @@ import pytest
 import soids
 from command_line import called, words
 from soids.cli import main
+from soids.cli.trust import announce
 from soids.simulation.experiment import read_experiment
 from soids.simulation.provenance import fingerprint
 from soids.simulation.trial import policy_called
@@ -107,6 +108,14 @@ def test_a_trial_is_played_again_with_its_code_only_if_that_is_trusted(of_a_file
     assert shown.exit_code == 0, shown.output
     assert f"Imported as --trust asks: mine_of_trust:Mine from {beside}" in words(shown)
     assert "all 20 rounds are as stored" in words(shown)
+
+
+def test_a_family_of_policies_is_said_to_come_from_its_own_file(tmp_path, capsys):
+    file = tmp_path / "family_of_trust.py"
+    file.write_text("from soids import Uniform\nMINE = Uniform\n")
+    with modules_in(str(tmp_path)):
+        announce("family_of_trust:MINE")
+    assert capsys.readouterr().err.strip().endswith(f"family_of_trust:MINE from {file}")
 
 
 @pytest.mark.parametrize("trust", [[], ["--trust"]])

@@ -35,7 +35,7 @@ def test_arrays_of_numpy_are_read(tmp_path):
         (
             "a.csv",
             b"1,2\n3,four\n",
-            "action 2 must hold numbers apart by commas or blanks, got 'four'",
+            "action 2 must hold numbers separated by commas or blanks, got 'four'",
         ),
         ("a.csv", b"1,2\n3,nan\n", "actions[1, 1] must be finite"),
         ("a.csv", b"1,2,3\n", "actions must have shape (K, 2), one action a row, got (1, 3)"),

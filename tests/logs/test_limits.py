@@ -50,15 +50,30 @@ def test_lines_that_unpack_to_too_much_are_refused_and_a_setting_lifts_the_limit
     kind, name, tmp_path, small_room
 ):
     path = packed(tmp_path / "log.jsonl.gz", LINES[name])
-    with pytest.raises(LogError, match=r"unpacks to more than 0 MB, 50 times .*expansion=500"):
+    with pytest.raises(LogError, match=r"unpacks to more than . MB, 200 times .*expansion=2000"):
         list(kind(path))
     if name == "many" and kind is JsonLog:
         assert len(list(read_log(path, expansion=1000))) == 100
 
 
-def test_the_default_limit_is_32_megabytes_or_50_times_the_file(tmp_path):
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_a_log_of_equal_probabilities_is_read(form, tmp_path, small_room):
+    """The log of a uniform policy over two hundred actions compresses a hundred times."""
+    pytest.importorskip("pyarrow")
+    rng, even, lines = np.random.default_rng(0), [1 / 200] * 200, [HEADER]
+    for k in range(1000):
+        decision = {"id": str(k), "count": 200, "chosen": int(rng.integers(200))}
+        lines.append(json.dumps({**decision, "probabilities": even, "reward": rng.random()}) + "\n")
+    path = packed(tmp_path / "log.jsonl.gz", "".join(lines))
+    if form == "parquet":
+        write_parquet(JsonLog(path), tmp_path / "log.parquet")
+        path = tmp_path / "log.parquet"
+    assert len(list(read_log(path))) == 1000
+
+
+def test_the_default_limit_is_128_megabytes_or_200_times_the_file(tmp_path):
     path = tmp_path / "log"
-    for size, most in ((1000, 32_000_000), (1_000_000, 50_000_000)):
+    for size, most in ((1000, 128_000_000), (1_000_000, 200_000_000)):
         path.write_bytes(b"x" * size)
         assert limits.room(path, limits.EXPANSION) == most
     with pytest.raises(ValueError, match="expansion must be above 0, got -1"):

@@ -60,6 +60,15 @@ def test_columns_for_labels_of_no_known_order_are_refused(table, several):
         read_log(table, **{**NAMED, **several})
 
 
+def test_whole_numbers_may_be_labels(tmp_path):
+    path = tmp_path / "arms.csv"
+    path.write_text("arm,reward,propensity\n7,1,0.5\n3,0,0.5\n")
+    log = read_log(path, chosen="arm", actions="3,5,7")
+    assert [(entry.chosen, entry.offered) for entry in log] == [(2, 3), (0, 3)]
+    with pytest.raises(ValueError, match=r"row 1: chosen must be one of 3, 5, got '7'"):
+        read_log(path, chosen="arm", actions="3,5")
+
+
 def test_columns_of_the_context_are_named_or_all_others(table):
     one, *_ = read_log(table, **NAMED, features="age")
     assert np.allclose(one.actions, np.kron(np.eye(2), [1.0, -np.sqrt(1.5)]))
@@ -75,7 +84,7 @@ def test_actions_are_a_number_labels_or_a_file_of_features(table, tmp_path):
     items = read_log(table, **by_index, actions=str(tmp_path / "items.txt"))
     with pytest.raises(LogError, match=r"sales\.\S+, row 3: chosen must be in 0\.\.2, got 3"):
         list(items)
-    with pytest.raises(ValueError, match="labels apart by commas or a file of features, got 'x'"):
+    with pytest.raises(ValueError, match="separated by commas or a file of features, got 'x'"):
         read_log(table, **NAMED, actions="x")
 
 

@@ -44,6 +44,16 @@ def test_ordinary_rewards_are_not_reported():
     assert not reports(SOIDS(20, noise=1.0), 30)
 
 
+@pytest.mark.parametrize("level", [0.0, 0.1])
+def test_the_first_reward_that_differs_is_not_reported(level):
+    """Most visitors buy nothing, until one does."""
+    policy, rng = SOIDS(20, particles=50), np.random.default_rng(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for reward in [level] * 10 + [5000.0]:
+            policy.observe(policy.choose(BANDIT.actions, rng), reward)
+
+
 def test_what_was_reported_is_not_reported_again_by_a_loaded_policy(tmp_path):
     policy = SOIDS(20, noise=1.0)
     assert reports(policy, 8, outliers=(8,))

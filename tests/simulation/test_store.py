@@ -1,8 +1,11 @@
 """Outcomes on disk: what is written is read, what is damaged counts as missing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from soids.simulation.play import Trace
 from soids.simulation.store import Outcome, Store, read_outcome
 from soids.simulation.trial import Player, Problem, Trial
 from soids.simulation.worker import Post, perform
@@ -45,6 +48,18 @@ def test_a_file_that_is_damaged_anywhere_is_missing_or_whole(store, outcome):
         again = store.read(TRIAL)
         if again is not None:  # a byte that nobody reads, such as a date
             np.testing.assert_array_equal(again.trace.regret, outcome.trace.regret)
+
+
+@pytest.mark.parametrize("horizon", [30_000, 2_000_000])
+def test_a_trial_is_read_however_well_it_compresses(horizon, outcome, tmp_path):
+    """A policy has settled on one action, and no reward came: less than a byte for each round."""
+    zeros = np.zeros(horizon)
+    trace = Trace(np.zeros(horizon, np.int64), zeros, zeros, zeros + 1.0, zeros, zeros)
+    trial, store = Trial(replace(TRIAL.problem, horizon=horizon), TRIAL.player, 4), Store(tmp_path)
+    store.write(trial, replace(outcome, trace=trace))
+    assert store.path(trial).stat().st_size < horizon
+    assert store.read(trial) is not None
+    assert read_outcome(store.path(trial))[0] == trial.recipe
 
 
 def test_a_file_of_another_recipe_is_missing(store):

@@ -16,11 +16,9 @@ class Commands(click.Group):
         """Call the command that is asked for."""
         try:
             return super().invoke(context)
-        except click.UsageError:
-            raise
         except click.ClickException as error:
-            kind = Unusable if error.exit_code == Unusable.exit_code else click.ClickException
-            raise kind(visible(error.format_message())) from error.__cause__
+            vars(error)["message"] = visible(error.message)  # Final, as click does not change it
+            raise
 
 
 class Unusable(click.ClickException):

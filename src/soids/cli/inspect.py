@@ -93,11 +93,8 @@ def load(path: Path) -> tuple[Trial, Outcome]:
         recipe, outcome = read_outcome(path)
         return Trial.of(recipe), outcome
     except (ValueError, OSError) as error:
-        raise click.BadParameter(
-            f"{path} must be the file of a trial (.npz) or a folder that soids run has written: "
-            f"{error}",
-            param_hint="'RUN'",
-        ) from None
+        why = f"{error}: give the file of a trial (.npz), or a folder that soids run has written"
+        raise click.BadParameter(why, param_hint="'RUN'") from None
 
 
 def pick(

@@ -69,21 +69,21 @@ BARE_POINT = re.compile(r"[+-]?(\.\d+|\d+\.)(e[+-]?\d+)?", re.IGNORECASE)  # no 
 @click.option(
     "--propensity", metavar="COLUMN",
     help="Column of the chosen actions' probabilities, in a table; or a column for each action, "
-    "apart by commas, in the order of --actions.",
+    "separated by commas, in the order of --actions.",
 )  # fmt: skip
 @click.option(
     "--actions", metavar="ACTIONS",
-    help="The actions of a table: their number, all labels apart by commas, or a file of their "
+    help="The actions of a table: their number, all labels separated by commas, or a file of their "
     "features.  [default: those that occur]",
 )  # fmt: skip
 @click.option(
     "--features", metavar="NAME",
     help="Features of an action: items or context (obd), actions or crossed (dsjson); of a table, "
-    "columns of the context apart by commas, or others (all other columns).",
+    "columns of the context separated by commas, or others (all other columns).",
 )  # fmt: skip
 @click.option(
     "--expansion", type=float,
-    help="Number of times its size that a compressed LOG may unpack to (32 MB are always free).  "
+    help="Number of times its size that a compressed LOG may unpack to (128 MB are always free).  "
     f"[default: {EXPANSION:g}]",
 )  # fmt: skip
 @click.option(

@@ -16,6 +16,6 @@ trust_option = click.option(
 def announce(policy: str) -> None:
     """Import a policy, and say from which file."""
     with usable():
-        found = policy_called(policy)
-    file = getattr(sys.modules[found.__module__], "__file__", None)
+        policy_called(policy)
+    file = getattr(sys.modules[policy.partition(":")[0]], "__file__", None)
     click.echo(f"Imported as --trust asks: {policy} from {file}", err=True)

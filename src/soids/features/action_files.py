@@ -24,7 +24,7 @@ def read_npy(path: Path) -> object:
 
 
 def read_text(path: Path) -> Floats:
-    """The numbers in a text file, apart by commas or blanks, perhaps below a line of names."""
+    """The numbers in a text file, separated by commas or blanks, perhaps below a line of names."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
@@ -40,7 +40,7 @@ def read_text(path: Path) -> Floats:
         wrong = next((field for field in row if not is_numeral(field)), None)
         if wrong is not None:
             raise ValueError(
-                f"action {number} must hold numbers apart by commas or blanks, got "
+                f"action {number} must hold numbers separated by commas or blanks, got "
                 f"{wrong.strip()[:30]!r}: fill gaps, drop columns of names"
             )
         if len(row) != len(rows[0]):

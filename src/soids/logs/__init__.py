@@ -33,7 +33,7 @@ def read_log(path: str | os.PathLike[str], *, form: str | None = None, **setting
     that it is a table. Settings of None are left out.
 
     ``target`` names the field with the probabilities of another policy. A compressed file may
-    unpack to ``expansion`` times its size, or to 32 MB if that is more.
+    unpack to ``expansion`` times its size, or to 128 MB if that is more.
     """
     given = {name: value for name, value in settings.items() if value is not None}
     if form is None:

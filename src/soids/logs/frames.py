@@ -138,6 +138,7 @@ class FrameLog:
         if actions is None:
             return self._indexed(values, self._labels(values))
         if isinstance(actions, list | tuple) and all(isinstance(one, str) for one in actions):
+            values = [str(one) if isinstance(one, int) else one for one in values]
             return self._indexed(values, list(actions))
         if isinstance(actions, int):
             return values, as_count(actions, "actions")
@@ -167,8 +168,8 @@ class FrameLog:
         if all(isinstance(label, int) for label in labels) and labels != list(range(len(labels))):
             raise ValueError(
                 f"chosen must hold indices from 0 on, got {len(labels)} of {labels[0]}.."
-                f"{labels[-1]}: give the number of actions (actions=), or turn the indices into "
-                "texts"
+                f"{labels[-1]}: give the number of actions, or all labels as texts (actions=, "
+                "--actions)"
             )
         return labels
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from soids.logs.joining import Contents, complete
-from soids.logs.limits import EXPANSION, is_packed, room, too_large
+from soids.logs.limits import EXPANSION, LINE, is_packed, room, too_large
 from soids.logs.records import Entry, LogError, wrong
 
 TORN = ("refuse", "skip")
@@ -59,7 +59,7 @@ def text_lines(
 
     A gzip file that is cut off is refused, or read to its last whole line if ``skip_torn``, which
     is None for formats without such a setting. One that unpacks to more than ``expansion`` times
-    its size (and more than 32 MB) is refused, too.
+    its size (and more than 128 MB) is refused, too, and so is a line of a quarter of that.
     """
     with path.open("rb") as file:
         if file.read(4) == b"PAR1":
@@ -68,11 +68,12 @@ def text_lines(
             )
     packed = is_packed(path)
     number, left = 0, room(path, expansion)
+    longest = int(LINE * left)
     with gzip.open(path) if packed else path.open("rb") as file:
         while True:
             number += 1
             try:
-                raw = file.readline(left + 1 if packed else -1)
+                raw = file.readline(longest + 1 if packed else -1)
             except EOFError:
                 if skip_torn:
                     warn_of_torn(path, number)
@@ -83,7 +84,7 @@ def text_lines(
             except (zlib.error, gzip.BadGzipFile) as error:
                 raise wrong(path.name, "line", number, f"damaged gzip: {error}") from None
             left -= len(raw) if packed else 0
-            if left < 0:
+            if left < 0 or (packed and len(raw) > longest):
                 raise too_large(path, expansion)
             if not raw:
                 return

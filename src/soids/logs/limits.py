@@ -8,8 +8,9 @@ from typing import Any
 from soids.arrays import as_positive
 from soids.logs.records import LogError
 
-EXPANSION = 50.0  # times its own size that a compressed file may unpack to
-FREE = 32_000_000  # bytes that any file may unpack to
+EXPANSION = 200.0  # times its own size that a file may unpack to: equal probabilities compress well
+FREE = 128_000_000  # bytes that any file may unpack to
+LINE = 0.25  # share of these that one line may take, as its objects take several times its size
 GZIP = b"\x1f\x8b"  # the first bytes of such a file
 
 
@@ -22,8 +23,9 @@ def too_large(path: Path, expansion: float) -> LogError:
     """The error of a file that unpacks to more."""
     size = room(path, expansion)
     return LogError(
-        f"{path.name} unpacks to more than {size / 1e6:,.0f} MB, {expansion:g} times its size: if "
-        f"you trust it, read it with expansion={10 * expansion:g} (--expansion {10 * expansion:g})"
+        f"{path.name} unpacks to more than {size / 1e6:,.0f} MB, {expansion:g} times its size, or "
+        f"a line to {LINE:.0%} of that: if you trust it, read it with "
+        f"expansion={10 * expansion:g} (--expansion {10 * expansion:g})"
     )
 
 

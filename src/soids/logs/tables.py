@@ -21,11 +21,11 @@ class TableLog(FrameLog):
     """A table as logged decisions; texts name its columns.
 
     - ``chosen``, ``reward`` and ``target`` are as in ``FrameLog``. ``propensity`` names one column,
-      or one for each action, apart by commas, in the order of ``actions``.
-    - ``actions`` is the number of actions, all labels apart by commas, or a file of their features
-      (K, d). Without it, the actions are those that occur.
-    - ``features`` names columns of the context, apart by commas, or is "others": all columns that
-      have no other meaning. Every action then has a block of them (``FrameLog.in_context``).
+      or one for each action, separated by commas, in the order of ``actions``.
+    - ``actions`` is the number of actions, all labels separated by commas, or a file of their
+      features (K, d). Without it, the actions are those that occur.
+    - ``features`` names columns of the context, separated by commas, or is "others": all columns
+      that have no other meaning. Every action then has a block of them (``FrameLog.in_context``).
     """
 
     def __init__(
@@ -67,7 +67,8 @@ def as_choice_of_actions(given: object) -> object:
     path = Path(given)
     if not path.is_file():
         raise ValueError(
-            f"actions must be a number, labels apart by commas or a file of features, got {given!r}"
+            "actions must be a number, labels separated by commas or a file of features, "
+            f"got {given!r}"
         )
     return read_actions(path)
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from soids.evidence import Evidence
+from soids.gram import ROUNDING
 from soids.policies.past import Outcome
 from soids.posteriors import Belief
 from soids.regression.common import Common
@@ -15,10 +17,16 @@ FEW = 5  # rewards that say too little of the scale of the next one
 
 
 def warn_of_outlier(
-    belief: Belief, rounds: float, common: Common | None, outcomes: Sequence[Outcome]
+    belief: Belief, believed: Evidence, common: Common | None, outcomes: Sequence[Outcome]
 ) -> bool:
-    """Whether a reward is far from all that was believed possible, with a warning of the first."""
-    if rounds < FEW:
+    """Whether a reward is far from all that was believed possible, with a warning of the first.
+
+    Rewards that were all equal so far, such as the zeros before a first sale, say nothing of the
+    scale of the next one.
+    """
+    about_zero = believed.rounds * believed.level**2
+    apart = believed.energy - (0.0 if believed.centred else about_zero)
+    if believed.rounds < FEW or apart <= ROUNDING * (believed.energy + about_zero):
         return False
     thetas, _, weights = belief.particles()
     for decision, _, reward in outcomes:

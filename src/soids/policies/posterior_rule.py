@@ -252,7 +252,7 @@ class PosteriorRule(Rule[Mind]):
         belief, believed = mind.belief, mind.believed
         if mind.warned or belief is None or believed is None:
             return mind
-        found = warn_of_outlier(belief, believed.rounds, mind.common, outcomes)
+        found = warn_of_outlier(belief, believed, mind.common, outcomes)
         return mind._replace(warned=True) if found else mind
 
     def forget(self, mind: Mind, lost: Sequence[Waiting]) -> Mind:

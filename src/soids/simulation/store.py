@@ -18,8 +18,10 @@ from soids.simulation.trial import Trial
 
 ROUND = 8 * len(Trace._fields)  # bytes of a round in memory
 TEXT = 2**20  # bytes for the description and the heads of arrays
-LARGEST = 2**26  # bytes that a file may take in memory, unless it is itself large
-DENSEST = 20  # times its size that a file may take: rewards hardly compress
+ROOM = (
+    2**27
+)  # bytes that a file may take in memory, three million rounds, unless it is large itself
+DENSEST = 20  # times its size that a large one may take
 FORMAT = 1
 FACTS = ("seconds", "code", "versions")  # of an outcome, beside its trace
 
@@ -78,11 +80,11 @@ class Store:
 def read_outcome(path: Path, most: int | None = None) -> tuple[dict[str, Any], Outcome]:
     """The recipe and the outcome in a file from anyone, which is data and is checked.
 
-    It may take ``most`` bytes in memory; without that number, 64 MB or 20 times its size.
+    It may take ``most`` bytes in memory; without that number, 128 MB or 20 times its size.
     """
     content = path.read_bytes()
     try:
-        arrays = read_arrays(content, most or max(LARGEST, DENSEST * len(content)))
+        arrays = read_arrays(content, most or max(ROOM, DENSEST * len(content)))
         description = json.loads(arrays["description"].tobytes())
         if description["format"] != FORMAT:
             raise ValueError(f"format must be {FORMAT}, got {description['format']!r}")
