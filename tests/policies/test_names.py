@@ -179,6 +179,59 @@ def test_a_data_frame_brings_the_names_of_its_rows_and_columns():
     assert "weight (" in str(policy.explain(other))
 
 
+@pytest.mark.parametrize("begin", ["choose", "decide", "learn", "a file"])
+@pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])
+def test_columns_of_other_names_or_in_another_order_than_before_are_refused(begin, frame, tmp_path):
+    policy, rng = SOIDS(4), np.random.default_rng(0)
+    table = frame(dict(zip(FEATURES, ACTIONS.T, strict=True)))
+    policy.choose(ACTIONS, rng)
+    assert policy.predict(table[FEATURES[::-1]]).mean.shape == (6,)  # no names are known yet
+    if begin == "learn":
+        policy.learn(table, 0, 1.0)
+    elif begin == "decide":
+        policy.decide(table, 0.5)
+    else:
+        policy.observe(policy.choose(table, rng), 1.0)
+    if begin == "a file":
+        save(policy, tmp_path / "policy")
+        policy = load(tmp_path / "policy")
+    for wrong in (table[FEATURES[::-1]], table.rename(**RENAMED[frame])):
+        for ask in (
+            lambda wrong=wrong: policy.predict(wrong),
+            lambda wrong=wrong: policy.choose(wrong, rng),
+            lambda wrong=wrong: policy.learn(wrong, [0, 1], [1.0, 0.0]),
+        ):
+            with pytest.raises(ValueError, match=r"^column 0 of actions must be 'age', .* got '"):
+                ask()
+    assert policy.coefficients().names == tuple(FEATURES)
+    policy.predict(table)
+    policy.enlarged(5).predict(np.zeros((2, 5)))
+
+
+RENAMED = {
+    pandas.DataFrame: {"columns": {"age": "years"}},
+    polars.DataFrame: {"mapping": {"age": "years"}},
+}  # fmt: skip
+
+
+def test_columns_in_another_order_within_one_call_are_refused():
+    policy = SOIDS(4)
+    with pytest.raises(ValueError, match=r"column 0 of actions must be 'age', .* got 'cd4'.*row 1"):
+        policy.learn([FRAME, FRAME[FEATURES[::-1]]], [0, 1], [1.0, 0.0])
+    assert policy.state.past.features is None
+    with pytest.raises(ValueError, match="columns of actions must differ, got 'age' twice"):
+        policy.predict(FRAME[["age", "age", "dose", "cd4"]])
+
+
+def test_labels_of_rows_that_are_no_texts_are_names_unless_they_count_the_rows():
+    policy, rng = Uniform(4), np.random.default_rng(0)
+    products = FRAME.set_axis([501, 502, 507, 513, 520, 533])
+    decision = policy.choose(products, rng, excluded=["501"])
+    assert decision.name == str(products.index[decision.index])
+    assert policy.choose(FRAME.set_axis(range(6)), rng).name is None
+    assert policy.choose(FRAME.set_axis([1, 1, 2, 2, 3, 3]), rng).name is None
+
+
 @pytest.mark.parametrize(
     ("names", "why"),
     [

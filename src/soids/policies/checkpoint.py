@@ -27,7 +27,9 @@ from soids.records import check_dimension, check_kinds, field_names
 
 MAGIC = b"soids policy 7\n"
 WORK = {"particles": 100_000, "sweeps": 1000, "steps": 10_000}  # most that strangers may ask for
-PARTS = ("floor", "evidence", "menu", "decisions", "pending", "mind", "has_thought")  # as written
+PARTS = (
+    "floor", "evidence", "menu", "decisions", "pending", "mind", "has_thought", "features",
+)  # as written; files without the last one have no names  # fmt: skip
 
 
 def save(policy: Policy, path: str | os.PathLike[str]) -> None:
@@ -45,7 +47,7 @@ def save(policy: Policy, path: str | os.PathLike[str]) -> None:
             ) from None
     parts = (
         policy.floor, past.evidence, past.menu, past.decisions, past.pending.table(),
-        mind, has_thought,
+        mind, has_thought, past.features,
     )  # fmt: skip
     description |= {name: packer.pack(part) for name, part in zip(PARTS, parts, strict=True)}
     text, buffer = json.dumps(description).encode(), io.BytesIO()
@@ -103,14 +105,14 @@ def unpack_policy(content: bytes) -> Policy:
     saved = json.loads(arrays.pop("description").tobytes())
     records: list[Any] = []
     settings = {name: unpacked(one, arrays, records) for name, one in saved["settings"].items()}
-    floor, evidence, menu, decisions, pending, mind, has_thought = (
-        unpacked(saved[name], arrays, records) for name in PARTS
+    floor, evidence, menu, decisions, pending, mind, has_thought, features = (
+        unpacked(saved.get(name), arrays, records) for name in PARTS
     )
     if not isinstance(evidence, Evidence) or not isinstance(pending, Waitlist):
         raise ValueError("evidence and pending decisions are of another kind")
     check_dimension(len(evidence.moment), settings=[settings["dimension"]])  # before it takes room
     policy: Policy = POLICIES[saved["family"]](**settings, floor=floor)
-    past = Past(evidence, pending.pending(), menu, decisions)
+    past = Past(evidence, pending.pending(), menu, decisions, features)
     state = State(mind, past, has_thought)
     for record in (past, state):
         check_kinds(type(record), record._asdict())

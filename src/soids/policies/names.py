@@ -39,19 +39,22 @@ NAMELESS = Names()
 
 
 def names_of(actions: Any, names: object) -> Names:
-    """The names that are given for actions, or else the texts in the index of their data frame,
-    whose columns are the features.
+    """The names that are given for actions, or else the labels in the index of their data frame,
+    unless these are only their numbers; its columns are the features.
     """
     if isinstance(actions, np.ndarray):
         return NAMELESS if names is None else Names(as_names(names, "names"))
     columns: Any = getattr(actions, "columns", None)
     if names is None and columns is not None and hasattr(actions, "index"):  # as pandas has
         labels = list(actions.index)
-        names = labels if all(isinstance(label, str) for label in labels) else None
+        if all(isinstance(label, str) for label in labels):
+            names = labels
+        elif labels != list(range(len(labels))) and len(set(labels)) == len(labels):
+            names = [str(label) for label in labels]
     own = None if names is None else as_names(names, "names")
     if columns is None or not all(isinstance(column, str) for column in columns):
         return NAMELESS if own is None else Names(own)
-    return Names(own, tuple(columns))
+    return Names(own, as_names(columns, "columns of actions"))
 
 
 def as_names(names: Any, what: str) -> tuple[str, ...]:
@@ -66,6 +69,16 @@ def as_names(names: Any, what: str) -> tuple[str, ...]:
         twice = next(one for one in found if found.count(one) > 1)
         raise ValueError(f"{what} must differ, got {twice!r} twice")
     return found
+
+
+def check_features(given: Names, known: tuple[str, ...] | None) -> None:
+    """Refuse features of other names, or in another order, than those of earlier data frames."""
+    for place, (name, before) in enumerate(zip(given.features or (), known or (), strict=False)):
+        if name != before:
+            raise ValueError(
+                f"column {place} of actions must be {before!r}, as in earlier data frames, got "
+                f"{name!r}: give the same columns in the same order"
+            )
 
 
 def feature_names(names: Any, known: tuple[str, ...] | None, dimension: int) -> Sequence[str]:

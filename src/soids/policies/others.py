@@ -12,7 +12,7 @@ import numpy as np
 
 from soids.arrays import as_number, as_table
 from soids.policies.decision import Offered
-from soids.policies.names import names_of
+from soids.policies.names import check_features, names_of
 from soids.policies.past import Outcome, Past, as_reward
 from soids.policies.pending import Waiting
 from soids.policies.rule import Rule
@@ -78,28 +78,36 @@ def learned(rule: Rule[Any], mind: Any, past: Past, rounds: Iterable[Round]) -> 
             "actions by a plan of its own"
         )
     waiting = iter(rounds)
-    while outcomes := list(islice(checked(waiting, past), BLOCK)):
+    while found := list(islice(checked(waiting, past), BLOCK)):
+        outcomes, features = [one for one, _ in found], found[-1][1]
         past = past.with_others(outcomes, rule.discount, rule.intercept)
+        past = past._replace(features=features)
         mind = rule.learn(mind, past, outcomes)
     return mind, past
 
 
-def checked(rounds: Iterable[Round], past: Past) -> Iterator[Outcome]:
-    """The next rounds as outcomes; an action set that comes again is converted once."""
-    turn, shown, offered = past.decisions, None, None
+def checked(
+    rounds: Iterable[Round], past: Past
+) -> Iterator[tuple[Outcome, tuple[str, ...] | None]]:
+    """The next rounds as outcomes, and the names of features after each; an action set that comes
+    again is converted once.
+    """
+    turn, shown, offered, features = past.decisions, None, None, past.features
     for actions, index, reward, probability, names, place in rounds:
         turn += 1
         with located(place):
             if offered is None or actions is not shown:
                 table = as_table(actions, len(past.evidence.moment))
                 shown, offered = actions, Offered(past.find(table)).named(names_of(actions, names))
+                check_features(offered.names, features)
+                features = offered.names.features or features
             chosen = offered.names.place(index, offered.count)
             share = as_number(probability, "probability", 0.0, strict=True)
             if share > 1.0:
                 raise ValueError(f"probability must be at most 1, got {share:g}")
             action, name = offered.menu.actions[chosen].copy(), offered.name(chosen)
             waiting = Waiting(turn, chosen, share, action, chosen, turn, name)
-            yield Outcome(waiting, offered.menu, as_reward(reward, turn))
+            yield Outcome(waiting, offered.menu, as_reward(reward, turn)), features
 
 
 @contextmanager

@@ -32,6 +32,7 @@ class Past(NamedTuple):
     pending: Pending
     menu: Menu | None = None  # last on offer
     decisions: int = 0
+    features: tuple[str, ...] | None = None  # (d,)  their names, once a data frame had them
 
     @classmethod
     def empty(cls, dimension: int, sets: int) -> "Past":
@@ -44,6 +45,7 @@ class Past(NamedTuple):
         check_dimension(
             len(self.evidence.moment), menu=(menu.actions.shape[1] for menu in menus),
             pending=(len(one.action) for one in self.pending),
+            features=() if self.features is None else [len(self.features)],
         )  # fmt: skip
         last = max((one.round for one in self.pending), default=0)
         check_numbers(self, "decisions", last, 2**53)
@@ -62,7 +64,8 @@ class Past(NamedTuple):
         is_known = offered.menu in evidence.menus
         room = math.inf if whole_sets else evidence.sets
         pending = self.pending.add(turn, index, probability, offered, is_known, room)
-        return Past(evidence, pending, offered.menu, turn)
+        features = offered.names.features or self.features
+        return Past(evidence, pending, offered.menu, turn, features)
 
     def settled(
         self, decision: Decided | Sequence[Decided], reward: Any, discount: float, intercept: bool
@@ -86,7 +89,7 @@ class Past(NamedTuple):
             outcomes.append(Outcome(waiting, menu, value))
         evidence = self._levelled(evidence, intercept)
         pending = self.pending.without([one.decision.round for one in outcomes])
-        return Past(evidence, pending, self.menu, self.decisions), outcomes
+        return self._replace(evidence=evidence, pending=pending), outcomes
 
     def with_others(self, outcomes: Sequence[Outcome], discount: float, intercept: bool) -> "Past":
         """The past with rounds of others, which follow it, and their rewards in the evidence."""

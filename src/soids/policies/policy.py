@@ -18,7 +18,7 @@ from soids.information import Mixture
 from soids.policies.decision import Decision, Floored, Information, Offered, as_floor, check_law
 from soids.policies.enlarging import as_embedding
 from soids.policies.explanation import Explanation
-from soids.policies.names import NAMELESS, feature_names, names_of
+from soids.policies.names import NAMELESS, check_features, feature_names, names_of
 from soids.policies.others import Round, learned, rounds_in, rounds_of
 from soids.policies.past import Decided, Outcome, Past
 from soids.policies.pending import Waiting
@@ -236,11 +236,15 @@ class Policy:
         return predicted._replace(names=offered.names.actions)
 
     def coefficients(self, names: Sequence[str] | None = None) -> Coefficients:
-        """The coefficient of each feature, given all rewards so far; ``names`` (d,) are theirs."""
+        """The coefficient of each feature, given all rewards so far.
+
+        Features have the ``names`` (d,), or those in the data frames of actions so far.
+        """
         state = self._state
         mind = self._mind_for(state, state.past.menu)
         found = self.rule.coefficients(mind, state.past)
-        return found._replace(names=tuple(feature_names(names, None, self.dimension)))
+        known = state.past.features
+        return found._replace(names=tuple(feature_names(names, known, self.dimension)))
 
     def explain(self, decision: Decision, names: Sequence[str] | None = None) -> Explanation:
         """Why this action, and not the one that is expected to earn most of all others.
@@ -259,7 +263,8 @@ class Policy:
         is_last, mind = decision.round == state.past.decisions, state.mind
         if not is_last or not state.has_thought:
             mind = self._mind_for(state, state.past.menu)
-        names = feature_names(names, decision.offered.names.features, self.dimension)
+        known = decision.offered.names.features or state.past.features
+        names = feature_names(names, known, self.dimension)
         told = self.rule.explain(mind, decision, names)
         return told if is_last else told._replace(sentence=f"{BY_NOW}{told.sentence}")
 
@@ -289,7 +294,9 @@ class Policy:
             return self._offered(past, actions, excluded)
         if known.actions is not None:
             excluded = known.places(excluded, len(known.actions))
-        return self._offered(past, actions, excluded).named(known)
+        offered = self._offered(past, actions, excluded).named(known)
+        check_features(known, past.features)
+        return offered
 
     def _offered(self, past: Past, actions: object, excluded: Indices) -> Offered:
         """The actions on offer, checked; an action set that is known already is the same object."""
