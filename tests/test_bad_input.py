@@ -22,10 +22,11 @@ NAN, INF = math.nan, math.inf
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"dimension": 0}, "dimension must be at least 1, got 0"),
-        ({"dimension": -2}, "dimension must be at least 1, got -2"),
+        ({"dimension": 0}, r"dimension must be in 1\.\.10000000, got 0"),
+        ({"dimension": -2}, r"dimension must be in 1\.\.10000000, got -2"),
         ({"dimension": 3.0}, "dimension must be a whole number, got 3.0: use 3"),
         ({"dimension": "3"}, "dimension must be a whole number, got '3'"),
+        ({"dimension": 10**9}, r"dimension must be in 1\.\.10000000, got 1000000000"),
         ({"dimension": True}, "dimension must be a whole number, got True"),
         ({"dimension": None}, "dimension must be a whole number, got None"),
         ({"sparsity": 0}, "sparsity must be in 1..3, got 0"),

@@ -112,6 +112,19 @@ def test_a_policy_learns_from_the_context_in_a_table(sales):
     assert ask(sales, *COLUMNS, "--policy", "lints", "--features", "others").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (("--probabilities", "age", "--probabilities", "p"), "must be given once, got age, p"),
+        (("--policy", "uniform", "--policy", "uniform"), "must differ, got 'uniform' twice"),
+    ],
+)
+def test_what_is_asked_for_twice_is_refused(sales, asked, why):
+    result = ask(sales, *COLUMNS, *asked)
+    assert result.exit_code == 2
+    assert why in result.output
+
+
 def test_a_table_without_names_is_refused_with_its_columns_and_the_options(sales):
     result = ask(sales)
     assert result.exit_code == 2

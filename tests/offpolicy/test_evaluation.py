@@ -254,3 +254,14 @@ def test_only_candidates_are_evaluated(candidates):
     frame = pandas.DataFrame({"reward": [0, 1], "propensity": [0.5] * 2})
     with pytest.raises(ValueError, match=r"^candidates must be a list of at least one Candidate"):
         evaluate(FrameLog(frame), candidates)
+
+
+@pytest.mark.parametrize("answer", [1, np.int64(1), True, 1.5, [0.5, 0.5], None])
+def test_a_target_that_returns_no_probabilities_is_refused(answer):
+    with pytest.raises(ValueError, match=r"line .*the target must return probabilities, .* got "):
+        evaluate(made_log(), [Candidate("Z", lambda rounds: lambda entry: answer)])
+
+
+def test_two_candidates_of_one_label_are_refused():
+    with pytest.raises(ValueError, match="labels of candidates must differ, got 'uniform' twice"):
+        evaluate(made_log(), [NAMED["uniform"], NAMED["uniform"]])

@@ -34,6 +34,13 @@ EVERY = 256  # rounds between two looks at the clock
 BARE_POINT = re.compile(r"[+-]?(\.\d+|\d+\.)(e[+-]?\d+)?", re.IGNORECASE)  # no numbers in TOML
 
 
+def once(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
+    """The value of an option that may be given once."""
+    if len(given) > 1:
+        raise click.BadParameter(f"must be given once, got {', '.join(given)}")
+    return given[0] if given else None
+
+
 @click.command()
 @click.argument("log", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
@@ -48,7 +55,7 @@ BARE_POINT = re.compile(r"[+-]?(\.\d+|\d+\.)(e[+-]?\d+)?", re.IGNORECASE)  # no 
     "soids.sparsity=5.",
 )  # fmt: skip
 @click.option(
-    "--probabilities", metavar="FIELD",
+    "--probabilities", metavar="FIELD", multiple=True, callback=once,
     help="Name the field of LOG with the probabilities of the policy target.  [default: target]",
 )  # fmt: skip
 @click.option(

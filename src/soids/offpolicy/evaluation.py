@@ -20,6 +20,7 @@ from soids.offpolicy.models import fit_model
 from soids.offpolicy.overlap import FLOOR
 from soids.offpolicy.reports import Report, Rounds, report_on
 from soids.offpolicy.targets import Candidate, Target
+from soids.spelling import as_names
 
 OnRound = Callable[[str], None]  # called for each round that is read, with the name of the stage
 
@@ -123,6 +124,7 @@ def evaluate(
             "[NAMED['logged'], NAMED['uniform'], learned('soids', SOIDS, rng)]), "
             f"got {candidates!r:.60}"
         )
+    as_names([one.label for one in candidates], "labels of candidates")
     total, unrewarded = survey(log, on_round)
     any_learns = any(one.learns for one in candidates)
     trained = int(train * total) if any_learns else 0
@@ -186,6 +188,11 @@ def masses_of(target: Target, entry: Entry, log: Log) -> Floats | float:
                     "the target's probabilities must not be negative and must sum to 1, "
                     f"got the sum {masses.sum():.6g} and the least {masses.min():.3g}"
                 )
+        elif not (isinstance(masses, float | np.floating) and 0.0 <= masses <= 1.0 + ROUNDING):
+            raise ValueError(
+                "the target must return probabilities, of all actions in an array or of the chosen "
+                f"one as a float, got {masses!r:.60}"
+            )
         return masses
 
 

@@ -11,7 +11,7 @@ from soids.offpolicy.overlap import FLOOR
 from soids.offpolicy.rejection import Replayed, replay
 from soids.offpolicy.targets import NAMED, learned
 from soids.policies import POLICIES
-from soids.spelling import meant
+from soids.spelling import as_names, meant
 
 MODES = ("fixed", "rejection")
 Constructor = Callable[..., Any]  # of a policy, from the dimension of the actions and settings
@@ -56,6 +56,7 @@ def evaluate_named(
 
 def check_names(names: Sequence[str], settings: Mapping[str, Any], mode: str) -> None:
     """Refuse unknown policies, and settings of policies that have none."""
+    as_names(names, "policies (--policy)")
     known = [*NAMED, *POLICIES]
     for name in names:
         if name not in known and ":" not in name:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from soids.arrays import Ints, as_count
-from soids.spelling import meant
+from soids.spelling import as_names, meant
 
 
 class Names(NamedTuple):
@@ -57,20 +57,6 @@ def names_of(actions: Any, names: object) -> Names:
     return Names(own, as_names(columns, "columns of actions"))
 
 
-def as_names(names: Any, what: str) -> tuple[str, ...]:
-    """A list of different names."""
-    if isinstance(names, str) or not hasattr(names, "__iter__"):
-        raise ValueError(f"{what} must be a list of names, got {names!r}")
-    found = tuple(names)
-    for one in found:
-        if not isinstance(one, str):
-            raise ValueError(f"{what} must be texts, got {one!r}: use str()")
-    if len(set(found)) < len(found):
-        twice = next(one for one in found if found.count(one) > 1)
-        raise ValueError(f"{what} must differ, got {twice!r} twice")
-    return found
-
-
 def check_features(given: Names, known: tuple[str, ...] | None) -> None:
     """Refuse features of other names, or in another order, than those of earlier data frames."""
     for place, (name, before) in enumerate(zip(given.features or (), known or (), strict=False)):
@@ -89,4 +75,4 @@ def feature_names(names: Any, known: tuple[str, ...] | None, dimension: int) -> 
         raise ValueError(f"names must be a list of {dimension} names of features, got {names!r}")
     if len(names) != dimension:
         raise ValueError(f"names must be one for each of {dimension} features, got {len(names)}")
-    return [str(name) for name in names]
+    return as_names([str(name) for name in names], "names")

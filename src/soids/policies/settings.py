@@ -17,13 +17,15 @@ from soids.arrays import (
 )  # fmt: skip
 from soids.spelling import meant
 
+MOST = 10_000_000  # features: more is a mistake, and would take hours
 Check = Callable[[Any, str], Any]  # of a value and its name; returns the value as a plain number
 
 as_scale: Check = partial(as_number, low=SMALLEST)  # the square of a scale is a divisor
 as_size: Check = partial(as_number, low=0.0)
 
 NAMES: dict[Check, str] = {
-    as_count: "contexts dimension exploration forced horizon restart sets sweeps",
+    as_count: "contexts exploration forced horizon restart sets sweeps",
+    partial(as_count, high=MOST): "dimension",
     partial(as_count, low=0): "uniform",
     partial(as_count, low=2): "particles",
     as_flag: "intercept warm",
