@@ -3,6 +3,8 @@
 from copy import deepcopy
 
 import numpy as np
+import pandas
+import polars
 import pytest
 from scipy import sparse
 
@@ -255,3 +257,30 @@ def test_a_copy_of_a_policy_is_independent():
     policy.observe(policy.choose(actions, rng), 1.0)
     twin = deepcopy(policy)
     assert twin.choose(actions, rng).index == policy.choose(actions, rng).index
+
+
+@pytest.mark.parametrize("kind", ["bool", "boolean", "Int64", "Float64", "float32", "object"])
+def test_a_frame_may_have_columns_of_different_types(kind):
+    frame = pandas.DataFrame({"dose": [0.5, 1.5], "other": pandas.Series([1, 0]).astype(kind)})
+    assert as_actions(frame, 2).tolist() == [[0.5, 1.0], [1.5, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("frame", "kind"),
+    [
+        (pandas.DataFrame({"dose": [0.5], "name": ["low"]}), "str"),
+        (pandas.DataFrame({"dose": [0.5], "name": pandas.Series(["1.5"], dtype=object)}), "object"),
+        (pandas.DataFrame({"dose": [0.5], "name": pandas.to_datetime(["2026-01-01"])}), "datetime"),
+        (polars.DataFrame({"dose": [0.5], "name": ["low"]}), "String"),
+    ],
+)
+def test_a_column_of_a_frame_that_holds_no_numbers_is_named(frame, kind):
+    with pytest.raises(ValueError, match=f"^column 'name' of actions must .* type {kind}.*64$"):
+        as_actions(frame, 2)
+
+
+def test_a_missing_number_in_a_frame_is_named_by_its_place():
+    column = pandas.array([1, None], dtype="Int64")
+    frame = pandas.DataFrame({"dose": [0.5, 1.5], "other": column, "flag": [True, False]})
+    with pytest.raises(ValueError, match=r"actions.*1, 1.* must be finite .* got nan: drop or imp"):
+        as_actions(frame, 3)

@@ -38,9 +38,26 @@ def as_rows(value: object, name: str) -> Floats:
 def as_array(value: object, name: str) -> NDArray[Any]:
     """An array of any type; one that is given is not copied."""
     try:
-        return np.asarray(value)
+        array = np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
+    is_frame = array.dtype == object and hasattr(value, "columns")
+    return of_columns(value, name) if is_frame else array
+
+
+def of_columns(frame: Any, name: str) -> Floats:  # (K, d)
+    """The numbers of a data frame whose columns have different types, such as flags beside them."""
+    columns = []
+    for label in frame.columns:
+        column = np.asarray(frame[label])
+        if not all(isinstance(one, Real | np.bool_) for one in column.ravel()):
+            kind = getattr(frame[label], "dtype", column.dtype)
+            raise ValueError(
+                f"column {label!r} of {name} must hold real numbers, got the type {kind}: convert "
+                "it to float64"
+            )
+        columns.append(column.astype(np.float64))
+    return np.column_stack(columns)
 
 
 def check_real(dtype: np.dtype[Any], name: str) -> None:

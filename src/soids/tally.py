@@ -76,6 +76,6 @@ def check_binary(reward: float) -> None:
     """Refuse a reward that is neither 0 nor 1."""
     if reward not in (0.0, 1.0):
         raise ValueError(
-            f"reward must be 0 or 1 for a policy with rewards='binary', got {reward!r}: leave that "
-            "setting out if rewards have other values"
+            f"reward must be 0 or 1 for a policy with rewards='binary', got {reward!r}: correct "
+            "it, or leave that setting out if rewards have other values"
         )

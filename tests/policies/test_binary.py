@@ -115,9 +115,22 @@ def test_other_rewards_are_refused_and_change_nothing(reward):
     policy, rng = SOIDS(4, rewards="binary"), np.random.default_rng(0)
     decision = policy.choose(ACTIONS, rng)
     before = policy.state
-    with pytest.raises(ValueError, match="reward must be 0 or 1"):
+    wrong = rf"reward must be 0 or 1 .* got {float(reward)}: correct it, .*, in round "
+    with pytest.raises(ValueError, match=f"{wrong}1$"):
         policy.observe(decision, reward)
+    with pytest.raises(ValueError, match=f"{wrong}3, in row 1$"):
+        policy.learn(ACTIONS, [0, 0], [1, reward])
     assert policy.state is before
+
+
+def test_a_reward_may_be_a_flag():
+    for rewards in ("binary", "real"):
+        one, other = (SOIDS(4, rewards=rewards) for _ in range(2))
+        one.observe(one.choose(ACTIONS, np.random.default_rng(0)), True)
+        one.learn(ACTIONS, [1, 2], np.array([True, False]))
+        other.observe(other.choose(ACTIONS, np.random.default_rng(0)), 1.0)
+        other.learn(ACTIONS, [1, 2], [1.0, 0.0])
+        assert np.array_equal(one.evidence.moment, other.evidence.moment)
 
 
 @pytest.mark.parametrize(

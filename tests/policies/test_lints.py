@@ -90,7 +90,7 @@ def test_empirical_bayes_finds_the_noise():
     [
         (lambda: LinTS(3, variance=0.0), "^variance must be at least 1e-12, got 0"),
         (lambda: LinTS(3, noise=-1.0), "noise must be at least 1e-12, got -1"),
-        (lambda: LinTS(0), "dimension must be at least 1, got 0"),
+        (lambda: LinTS(0), r"dimension must be in 1\.\.10000000, got 0"),
         (lambda: OracleThompson(3, []), "support must name each feature once, and at least one"),
         (lambda: OracleThompson(3, [1, 1]), "support must name each feature once"),
         (lambda: OracleThompson(3, [3]), r"support must be in 0\.\.2, got 3"),

@@ -117,7 +117,7 @@ def test_bounds_are_the_extremes_over_the_ellipsoid():
         ({"alpha": np.nan}, "alpha must be finite"),
         ({"norm": 1.0, "ridge": 0.0}, "ridge must be at least 1e-12, got 0"),
         ({"norm": 1.0, "noise": -1.0}, "noise must be at least 1e-12, got -1"),
-        ({"norm": 1.0, "dimension": 0}, "dimension must be at least 1, got 0"),
+        ({"norm": 1.0, "dimension": 0}, r"dimension must be in 1\.\.10000000, got 0"),
     ],
 )
 def test_wrong_settings_are_named(family, settings, message):

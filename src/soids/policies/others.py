@@ -107,7 +107,7 @@ def checked(
                 raise ValueError(f"probability must be at most 1, got {share:g}")
             action, name = offered.menu.actions[chosen].copy(), offered.name(chosen)
             waiting = Waiting(turn, chosen, share, action, chosen, turn, name)
-            yield Outcome(waiting, offered.menu, as_reward(reward, turn)), features
+            yield Outcome(waiting, offered.menu, as_reward(reward, turn, past.evidence)), features
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from soids.policies.decision import Decision, Offered
 from soids.policies.pending import Pending, Waiting
 from soids.records import check_dimension, check_numbers
 from soids.regression.level import level_is_due, level_shows
+from soids.tally import check_binary
 
 Decided = Decision | Waiting
 KINDS = (Decision, Waiting)  # faster to look up than their union
@@ -82,7 +83,7 @@ class Past(NamedTuple):
             )
         evidence, outcomes = self.evidence, list[Outcome]()
         for (waiting, menu), given in zip(self._waiting(decisions), rewards, strict=True):
-            value = as_reward(given, waiting.round)
+            value = as_reward(given, waiting.round, evidence)
             if discount < 1.0:
                 evidence = evidence.faded(discount)
             evidence = evidence.add(menu, waiting.action, value, waiting.round)
@@ -163,10 +164,14 @@ def listed(decision: Any) -> Sequence[Any]:
     return decision if isinstance(decision, list | tuple) else [decision]
 
 
-def as_reward(reward: object, turn: int) -> float:
-    """A reward, checked; of many, the round tells which is wrong."""
+def as_reward(reward: object, turn: int, evidence: Evidence) -> float:
+    """A reward, checked, True as 1; of many, the round tells which is wrong."""
     try:
-        return as_number(reward, "reward")
+        is_flag = isinstance(reward, bool | np.bool_)
+        value = float(reward) if is_flag else as_number(reward, "reward")  # type: ignore[arg-type]
+        if evidence.tally is not None:
+            check_binary(value)
+        return value
     except ValueError as error:
         is_lost = isinstance(reward, float) and math.isnan(reward)
         remedy = ": leave a reward out that was lost" if is_lost else ""
