@@ -126,6 +126,18 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
+def as_file(path: object, what: str) -> Path:
+    """The path of a file to read, which must be there."""
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(f"path must be that of {what}, got {path!r}")
+    found = Path(path)
+    if found.is_dir():
+        raise IsADirectoryError(f"path must be that of {what}, got the folder {str(path)!r}")
+    if not found.exists():
+        raise FileNotFoundError(f"path must be that of {what}, there is no file {str(path)!r}")
+    return found
+
+
 def reason(error: OSError) -> str:
     """An error of the system in one line."""
     place = f": {error.filename}" if error.filename else ""

@@ -305,3 +305,18 @@ def test_other_columns_cause_no_warning(ages):
         warnings.simplefilter("error")
         Encoder.fit({"age": ages})
         Encoder.fit({"age": ["61", "75", "48"]}, categorical=["age"])
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: disjoint_names("abc", ["x"]), "context must be a list of names, got 'abc'"),
+        (lambda: disjoint_names(["a"], "xy"), "labels must be a list of names, got 'xy'"),
+        (lambda: disjoint_names(["a"], ["x", "x"]), "labels must differ, got 'x' twice"),
+        (lambda: shared_names(["a"], "xy"), "arms must be a list of names, got 'xy'"),
+        (lambda: hybrid_names("ab", ["x"], ["y"]), "context must be a list of names, got 'ab'"),
+    ],
+)
+def test_names_that_are_one_text_or_come_twice_are_refused(ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask()

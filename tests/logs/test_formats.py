@@ -357,6 +357,8 @@ def test_columns_of_the_context_make_a_block_for_each_action(frames):
     assert [entry.actions for entry in log] == [2, 2, 2]
     with pytest.raises(ValueError, match="must have a column 'size'"):
         log.in_context(["size"])
+    with pytest.raises(ValueError, match="columns must be a list of names, got 'size'"):
+        log.in_context("size")
     with pytest.raises(ValueError, match="in_context needs the number of actions"):
         FrameLog(frame).in_context(["age"])
 

@@ -11,6 +11,7 @@ import pytest
 
 from members import members
 from soids import SOIDS, Thompson, load, save
+from soids.logs import read_log
 from soids.policies.checkpoint import MAGIC
 from soids.policies.policy import Policy
 from soids.policies.posterior_rule import PosteriorRule
@@ -361,3 +362,14 @@ def test_a_file_that_asks_for_hours_of_work_needs_trust(given, tmp_path):
 def test_a_path_is_text_or_a_path(kind, tmp_path):
     save(SOIDS(3), kind(tmp_path / "policy"))
     assert isinstance(load(kind(tmp_path / "policy")).rule, SOIDS.rule)
+
+
+@pytest.mark.parametrize("read", [load, read_log])
+def test_a_path_that_leads_to_no_file_is_named(read, tmp_path):
+    what = f"path must be that of a {'log' if read is read_log else 'file written by soids.save'}"
+    with pytest.raises(FileNotFoundError, match=f"{what}, there is no file '.*nofile'$"):
+        read(tmp_path / "nofile")
+    with pytest.raises(IsADirectoryError, match=f"{what}, got the folder '"):
+        read(tmp_path)
+    with pytest.raises(ValueError, match=f"{what}, got None$"):
+        read(None)

@@ -10,6 +10,7 @@ import pytest
 from members import COVERED, members, name_of
 from soids import SOIDS, LinUCB, SALassoBandit, Thompson, Uniform, load, save
 from soids.logs import FrameLog, JsonLog, LogWriter, ParquetLog, write_parquet
+from soids.policies.explanation import Feature, against
 from soids.policies.lasso_per_arm import MCPBandit
 from soids.policies.policy import Policy
 
@@ -288,6 +289,24 @@ def test_a_runner_up_that_is_expected_to_earn_more_is_said_to():
     alone = policy.choose(ACTIONS, np.random.default_rng(0), excluded=range(5))
     assert policy.explain(alone).runner_up is None
     assert "rather than" not in str(policy.explain(alone))
+
+
+def test_the_largest_contribution_to_the_contrary_is_said():
+    contrast = (Feature(0, 1.0, 5.9), Feature(1, 1.0, -3.2), Feature(2, 1.0, -0.1))
+    assert against(2.6, contrast, FEATURES) == (
+        "2.6 less, because of age (5.9), although weight makes it 3.2 more"
+    )
+    turned = tuple(one._replace(contribution=-one.contribution) for one in contrast)
+    assert against(-2.6, turned, FEATURES) == (
+        "2.6 more, because of age (5.9), although weight makes it 3.2 less"
+    )
+    assert against(5.9, contrast[:1], FEATURES) == "5.9 less, because of age (5.9)"
+
+
+def test_names_of_features_must_differ():
+    policy = taught(SOIDS(4))
+    with pytest.raises(ValueError, match="names must differ, got 'age' twice"):
+        policy.coefficients(["age", "age", "dose", "cd4"])
 
 
 def test_equal_actions_are_said_to_earn_as_much():

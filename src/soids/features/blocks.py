@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array, hstack, issparse, kron
 
 from soids.arrays import Floats, as_count, as_floats
+from soids.spelling import as_names
 
 Sparse = csr_array[Any, tuple[int, int]]
 
@@ -87,6 +88,7 @@ def shared_names(
     context: Sequence[str], arms: Sequence[str], *, interactions: bool = False
 ) -> list[str]:
     """Names of the columns of ``shared``, from those of the context and of the arms' features."""
+    context, arms = as_names(context, "context"), as_names(arms, "arms")
     products = [f"{one} x {other}" for one in context for other in arms] if interactions else []
     return [*context, *arms, *products]
 
@@ -97,6 +99,7 @@ def disjoint_names(context: Sequence[str], labels: Sequence[str]) -> list[str]:
     >>> disjoint_names(["age"], ["low", "high"])
     ['low: age', 'high: age']
     """
+    context, labels = as_names(context, "context"), as_names(labels, "labels")
     return [f"{label}: {name}" for label in labels for name in context]
 
 

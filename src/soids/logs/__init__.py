@@ -5,6 +5,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from soids.files import as_file
 from soids.logs.dsjson import DsjsonLog
 from soids.logs.frames import FrameLog
 from soids.logs.jsonlines import JsonLog, text_lines
@@ -35,17 +36,18 @@ def read_log(path: str | os.PathLike[str], *, form: str | None = None, **setting
     ``target`` names the field with the probabilities of another policy. A compressed file may
     unpack to ``expansion`` times its size, or to 128 MB if that is more.
     """
+    file = as_file(path, "a log")
     given = {name: value for name, value in settings.items() if value is not None}
     if form is None:
         is_table = any(name in given for name in OF_TABLES)
-        form = "table" if is_table else format_of(Path(path))
+        form = "table" if is_table else format_of(file)
     if form not in FORMATS:
         raise ValueError(f"form must be one of {', '.join(FORMATS)}, got {form!r}")
     for name in given:
         forms = [one for one, kind in FORMATS.items() if name in signature(kind).parameters]
         if forms and form not in forms:
             raise ValueError(f"{name} is for logs of {', '.join(forms)}; this one is {form}")
-    log: Log = FORMATS[form](path, **given)
+    log: Log = FORMATS[form](file, **given)
     return log
 
 

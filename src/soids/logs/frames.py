@@ -11,6 +11,7 @@ from soids.arrays import Floats, as_count, as_floats
 from soids.features import Encoder, disjoint
 from soids.logs.joining import Joiner, complete
 from soids.logs.records import Entry, as_entry, as_set, wrong
+from soids.spelling import as_names
 
 
 class FrameLog:
@@ -79,7 +80,7 @@ class FrameLog:
                 "in_context needs the number of actions: name the column chosen, and give no "
                 "features of actions"
             )
-        for name in columns:
+        for name in as_names(columns, "columns"):
             self._check(name)
         table = self.frame.select(list(columns))
         rows = np.asarray(Encoder.fit(table).encode(table))

@@ -113,14 +113,18 @@ def largest(features: tuple[Feature, ...]) -> list[Feature]:
 
 
 def against(ahead: float, contrast: tuple[Feature, ...], names: Sequence[str]) -> str:
-    """How much less or more a runner-up earns than the chosen action, and the features to blame."""
+    """How much less or more a runner-up earns than the chosen action, the features to blame, and
+    the largest contribution to the contrary.
+    """
     sign = 1.0 if ahead > 0.0 else -1.0
     for_it = tuple(one for one in contrast if one.contribution * sign > 0.0)
     if ahead == 0.0 or not for_it:
         return "as much"
-    more = "less" if ahead > 0.0 else "more"
+    more, less = ("less", "more") if ahead > 0.0 else ("more", "less")
     reasons = [f"{names[column]} ({abs(part):.3g})" for column, _, part in largest(for_it)]
-    return f"{abs(ahead):.3g} {more}, because of {', '.join(reasons)}"
+    contrary = [one for one in largest(contrast) if one not in for_it][:1]
+    but = [f", although {names[j]} makes it {abs(part):.3g} {less}" for j, _, part in contrary]
+    return f"{abs(ahead):.3g} {more}, because of {', '.join(reasons)}{''.join(but)}"
 
 
 def contributions(action: Floats, theta: Floats, inclusion: Floats) -> tuple[Feature, ...]:
