@@ -19,6 +19,16 @@ except ImportError:  # on Windows
     fcntl = None  # type: ignore[assignment]
 
 
+def read_regular(path: Path, most: int | None = None) -> bytes:
+    """The content of a file; a pipe or a device, which may have no end, is refused."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(f"path must be a regular file, got {str(path)!r}")
+    if most is not None and status.st_size > most:
+        raise ValueError(f"{path} has {status.st_size:,} bytes, more than the {most:,} allowed")
+    return path.read_bytes()
+
+
 def write_whole(path: Path, content: bytes, within: Path | None = None) -> None:
     """Write a file under a temporary name and move it: a crash leaves the old file or the new one.
 

@@ -17,7 +17,7 @@ import numpy as np
 from soids.archives import read_arrays
 from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
-from soids.files import write_whole
+from soids.files import read_regular, write_whole
 from soids.policies import POLICIES
 from soids.policies.past import Past
 from soids.policies.pending import Waitlist
@@ -60,7 +60,7 @@ def load(path: str | os.PathLike[str], *, trust: bool = False) -> Policy:
 
     With ``trust`` its settings may ask for any amount of work.
     """
-    content = Path(path).read_bytes()
+    content = read_regular(Path(path))
     head = len(MAGIC) + 32
     if not content.startswith(MAGIC):
         raise ValueError(f"path must be a file written by soids.save, got {str(path)!r}")
