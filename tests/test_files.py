@@ -1,17 +1,21 @@
 """Files that are written whole: their mode, what killed writers leave, and who else writes."""
 
 import errno
+import io
 import os
 import signal
 import stat
 import subprocess
 import sys
 import threading
+import zipfile
+from pathlib import Path
 
 import pytest
 
-from soids import files
-from soids.files import write_whole
+from soids import files, load
+from soids.archives import read_arrays
+from soids.files import read_regular, write_whole
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs modes and locks of Unix")
 
@@ -154,3 +158,21 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
     with pytest.raises(PermissionError, match=r"path must lie in .*results"):
         write_whole(path, b"theirs", tmp_path / "results")
     assert (tmp_path / "secret").read_bytes() == b"mine"
+
+
+def test_a_pipe_or_a_device_is_refused_instead_of_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(OSError, match="must be a regular file"):
+            read_regular(path)
+    with pytest.raises(OSError, match="must be a regular file"):
+        load(tmp_path / "pipe")
+
+
+def test_archives_of_other_compressions_are_refused_before_they_are_unpacked():
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("thetas.npy", bytes(10**7))
+    assert len(content.getvalue()) < 1000
+    with pytest.raises(ValueError, match="another method than deflate"):
+        read_arrays(content.getvalue(), 10**9)

@@ -21,6 +21,8 @@ def read_arrays(content: bytes, most: int) -> dict[str, NDArray[Any]]:
     """The arrays in an archive that unpacks to at most ``most`` bytes, by name."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
+        if {one.compress_type for one in members} - {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+            raise ValueError("it is compressed by another method than deflate")
         total = sum(member.file_size for member in members)
         if total > most:
             raise ValueError(f"it unpacks to {total:,} bytes, more than the {most:,} allowed")

@@ -28,7 +28,7 @@ from soids.arrays import LARGEST, STRIP, Bools, Floats, Table, check_moderate, s
 from soids.gram import ROUNDING, Gram
 from soids.kernels.threads import by_rows
 from soids.kernels.transposed import is_transposed
-from soids.records import LEAST, check_arrays, check_dimension, check_numbers
+from soids.records import CLOSE, LEAST, check_arrays, check_dimension, check_numbers
 from soids.tally import Tally
 
 COMPARABLE = (np.float64, np.float32)  # types that are compared without a copy
@@ -133,7 +133,7 @@ class Evidence(NamedTuple):
         check_numbers(self, "lots", 0.0, 1.0)
         check_numbers(self, "rounds", 0.0 if self.rounds == 0 else 1.0)
         check_numbers(self, "level", -LARGEST, LARGEST)
-        check_numbers(self, "energy", 0.0, 2.0 * LARGEST**2 * self.degrees)
+        check_numbers(self, "energy", 0.0, 2.0 * LARGEST**2 * self.degrees * (1.0 + CLOSE))
         check_dimension(d, menus=(menu.actions.shape[1] for menu in self.menus + self.owners))
         lengths = len(self.menus), len(self.owners), max(map(len, (self.menus, self.lots)))
         if lengths[:2] != (len(self.counts), len(self.lots)) or lengths[2] > self.sets:

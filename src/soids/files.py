@@ -1,13 +1,10 @@
 """Files that are written whole or not at all, archives that may be damaged, and JSON."""
 
-import io
 import json
 import math
 import os
 import secrets
 import stat
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
@@ -21,17 +18,15 @@ try:
 except ImportError:  # on Windows
     fcntl = None  # type: ignore[assignment]
 
-UNREADABLE = (  # the errors that a damaged archive may raise
-    OSError, ValueError, LookupError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile,
-    zlib.error,
-)  # fmt: skip
 
-
-def opened_archive(path: Path) -> "np.lib.npyio.NpzFile":
-    """The arrays in a file, by name; without pickles."""
-    content = io.BytesIO(path.read_bytes())  # given a path, NumPy leaves a damaged file open
-    archive: np.lib.npyio.NpzFile = np.load(content, allow_pickle=False)
-    return archive
+def read_regular(path: Path, most: int | None = None) -> bytes:
+    """The content of a file; a pipe or a device, which may have no end, is refused."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(f"path must be a regular file, got {str(path)!r}")
+    if most is not None and status.st_size > most:
+        raise ValueError(f"{path} has {status.st_size:,} bytes, more than the {most:,} allowed")
+    return path.read_bytes()
 
 
 def write_whole(path: Path, content: bytes, within: Path | None = None) -> None:

@@ -112,7 +112,7 @@ class Gram:
             whole = np.eye(len(scales))
             whole[:-2, :-2] = self.matrix / np.outer(scales[:-2], scales[:-2])
             whole[:, -2:], whole[-2:] = borders, borders.T
-            whole[np.diag_indices_from(whole)] += 1e-4 if centred else 1e-9
+            whole[np.diag_indices_from(whole)] += 1e-2 if centred else 1e-9
             try:
                 np.linalg.cholesky(whole)
             except np.linalg.LinAlgError:

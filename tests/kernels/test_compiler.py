@@ -1,7 +1,9 @@
 import gc
 import importlib.util
 import io
+import os
 import re
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -204,3 +206,15 @@ def test_objects_that_others_froze_stay_frozen():
         assert gc.get_freeze_count() >= frozen
     finally:
         gc.unfreeze()
+
+
+def test_settings_of_numba_in_the_working_folder_have_no_effect(tmp_path):
+    """They could name a folder of compiled code, and Numba executes what it reads there."""
+    (tmp_path / ".numba_config.yaml").write_text("cache_dir: theirs\n")
+    code = "from soids.kernels.compiler import config; print(repr(config.CACHE_DIR))"
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    answer = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert answer.stdout.strip() == "''"

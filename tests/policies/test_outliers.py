@@ -59,3 +59,13 @@ def test_what_was_reported_is_not_reported_again_by_a_loaded_policy(tmp_path):
     assert reports(policy, 8, outliers=(8,))
     save(policy, tmp_path / "policy")
     assert not reports(load(tmp_path / "policy"), 4, outliers=(2,))
+
+
+def test_ordinary_rewards_after_an_early_outlier_are_not_blamed():
+    """The first rewards say too little to tell an outlier; a warning here would be an error."""
+    policy, rng = SOIDS(4, sparsity=2, radius=5.0, noise=1.0), np.random.default_rng(0)
+    actions = rng.uniform(-1, 1, (8, 4))
+    for t in range(12):
+        decision = policy.choose(actions, rng)
+        policy.observe(decision, 1e8 if t == 0 else float(rng.standard_normal()))
+    assert not policy.state.mind.warned

@@ -7,8 +7,10 @@ results do not depend on the machine.
 
 import csv
 import gzip
+import io
 import math
 import os
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,9 +25,12 @@ from soids.bandits.bandit import SparseLinearBandit
 from soids.bandits.draws import generator
 from soids.bandits.measured import CaseBandit, MeasuredBandit
 from soids.features import Encoder
-from soids.files import UNREADABLE, opened_archive
 
 PLACE = "SOIDS_DATA"
+UNREADABLE = (  # the errors that a damaged archive may raise
+    OSError, ValueError, LookupError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile,
+    zlib.error,
+)  # fmt: skip
 FOLDER: ContextVar[str] = ContextVar("FOLDER", default="")  # that goes before the environment's
 GENOTYPES = "susie/N3finemapping.npz"
 RIBOFLAVIN = "riboflavin/riboflavin.npz"
@@ -109,6 +114,13 @@ def data_file(name: str) -> Path:
     if not path.is_file():
         raise ValueError(f"--data or {PLACE} must name a folder with {name}, got {folder!r}")
     return path
+
+
+def opened_archive(path: Path) -> "np.lib.npyio.NpzFile":
+    """The arrays in a file, by name; without pickles."""
+    content = io.BytesIO(path.read_bytes())  # given a path, NumPy leaves a damaged file open
+    archive: np.lib.npyio.NpzFile = np.load(content, allow_pickle=False)
+    return archive
 
 
 def read_arrays(path: Path, content: str, names: Iterable[str]) -> list[Floats]:

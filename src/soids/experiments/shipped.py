@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from soids.files import read_regular
 from soids.simulation.experiment import Experiment, read_experiment
 from soids.simulation.user_policies import COPY, MANIFEST
 from soids.spelling import meant
@@ -37,7 +38,7 @@ def find(name: str | Path) -> Path:
 def last_run(folder: Path) -> dict[str, object]:
     """What the manifest says of the last run into a folder; empty if it cannot be read."""
     try:
-        return dict(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+        return dict(json.loads(read_regular(folder / MANIFEST)))
     except (OSError, ValueError, TypeError, RecursionError):
         return {}
 

@@ -25,6 +25,11 @@ from numba import config
 from numba import njit as numba_njit
 from numba.core import event
 
+# Numba reads settings from a file in the working folder, which may be anyone's: it could name a
+# folder of compiled code, which Numba executes. Variables of the environment count as ever.
+config._config_fname = ""
+config.reload_config()  # type: ignore[no-untyped-call]
+
 LONG = "sweep_rows"  # the kernels that take long to compile
 SELDOM = (50_000, 20, 50)  # thresholds of the garbage collector
 NOTICE = "soids compiles its sampler{}, which takes up to a minute.\n"

@@ -22,6 +22,7 @@ from soids.arrays import Floats, as_actions, as_count, as_floats, as_number, as_
 FORMAT = "soids log"
 VERSION = 1
 SMALLEST_PROPENSITY = 1e-12  # weights stay below 1e12: their cubes and sums are far from overflow
+MOST_ACTIONS = 10_000_000  # without features; a distribution over them takes 80 MB
 MOST_INDICATORS = 5000  # actions of a set without features; their indicators take 200 MB
 ROUNDING = 1e-5  # error of sums of probabilities, which are often written in single precision
 
@@ -171,7 +172,7 @@ def find_actions(record: Mapping[str, Any], header: Header) -> Floats | int:
     if len(ways) != 1:
         raise ValueError(f"one of actions, set and count must be there, got {ways or 'none'}")
     if ways == ["count"]:
-        return as_count(record["count"], "count")
+        return as_count(record["count"], "count", 1, MOST_ACTIONS)
     if ways == ["actions"]:
         return as_set(record["actions"], "actions", header.dimension)
     name = record["set"]

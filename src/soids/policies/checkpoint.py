@@ -17,7 +17,7 @@ import numpy as np
 from soids.archives import read_arrays
 from soids.arrays import Floats
 from soids.evidence import Evidence, Menu
-from soids.files import as_file, write_whole
+from soids.files import as_file, read_regular, write_whole
 from soids.policies import POLICIES
 from soids.policies.past import Past
 from soids.policies.pending import Waitlist
@@ -62,7 +62,7 @@ def load(path: str | os.PathLike[str], *, trust: bool = False) -> Policy:
 
     With ``trust`` its settings may ask for any amount of work.
     """
-    content = as_file(path, "a file written by soids.save").read_bytes()
+    content = read_regular(as_file(path, "a file written by soids.save"))
     head = len(MAGIC) + 32
     if not content.startswith(MAGIC):
         raise ValueError(f"path must be a file written by soids.save, got {str(path)!r}")

@@ -22,12 +22,14 @@ def warn_of_outlier(
     """Whether a reward is far from all that was believed possible, with a warning of the first.
 
     Rewards that were all equal so far, such as the zeros before a first sale, say nothing of the
-    scale of the next one.
+    scale of the next one. If earlier rewards were as large, one of them led the beliefs astray.
     """
     about_zero = believed.rounds * believed.level**2
     apart = believed.energy - (0.0 if believed.centred else about_zero)
     if believed.rounds < FEW or apart <= ROUNDING * (believed.energy + about_zero):
         return False
+    size = math.sqrt(believed.energy / believed.rounds)
+    base = believed.level if believed.centred else 0.0
     thetas, _, weights = belief.particles()
     for decision, _, reward in outcomes:
         level, origin = (0.0, 0.0) if common is None else common.at(decision.action)
@@ -35,7 +37,7 @@ def warn_of_outlier(
         mean = float(weights @ means)
         deviation = math.hypot(belief.noise(), math.sqrt(float(weights @ np.square(means - mean))))
         surprise = abs(reward - level - mean) / deviation
-        if surprise > FAR:
+        if surprise > FAR and abs(reward - base) > size:
             warnings.warn(
                 f"the reward of round {decision.round}, {reward:g}, is {surprise:.2g} standard "
                 "deviations from what was believed: check the reward, or give a larger noise; such "

@@ -67,7 +67,7 @@ class Mind(NamedTuple):
     def validate(self) -> None:
         if (self.belief is None) != (self.believed is None):
             raise ValueError("a belief must have its evidence")
-        check_numbers(self, "ratios root_ratios", 0.0)
+        check_numbers(self, "ratios root_ratios", 0.0, math.inf)
         check_numbers(self, "rate", 0.0, LARGEST)
 
 

@@ -55,7 +55,7 @@ class ParticleSystem(NamedTuple):
         if prior.values.spike_scale == 0.0 and ((self.thetas != 0.0) != self.included).any():
             raise ValueError("included must be the features that are not zero")
         check_numbers(self, "variances", LEAST)
-        check_numbers(self, weights, -math.inf)
+        check_numbers(self, weights, -math.inf, math.inf)
         check_numbers(self, "log_mass", -GREATEST)
         check_numbers(self, "fresh", LEAST, 1.0 + 1e-9)
         check_numbers(self, "turn", 0, sizes["M"] - 1)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from soids.arrays import as_count, as_flag
+from soids.files import read_regular
 from soids.simulation.feedback import Feedback
 from soids.simulation.figures import Figure, figures_of
 from soids.simulation.play import check_verbs
@@ -114,7 +115,7 @@ def read_experiment(
     Policies of users are imported only for a file itself: a copy is data.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_regular(path).decode("utf-8-sig").replace("\r\n", "\n")
         table = tomllib.loads(text)
     except UnicodeDecodeError:
         raise ValueError(f"{path.name} must be TOML in UTF-8, it is not text") from None

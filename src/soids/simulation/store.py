@@ -11,7 +11,7 @@ import numpy as np
 
 from soids.archives import read_arrays
 from soids.arrays import as_count
-from soids.files import write_whole
+from soids.files import read_regular, write_whole
 from soids.records import check_kinds, check_numbers
 from soids.simulation.play import Trace
 from soids.simulation.trial import Trial
@@ -82,7 +82,7 @@ def read_outcome(path: Path, most: int | None = None) -> tuple[dict[str, Any], O
 
     It may take ``most`` bytes in memory; without that number, 128 MB or 20 times its size.
     """
-    content = path.read_bytes()
+    content = read_regular(path, most)
     try:
         arrays = read_arrays(content, most or max(ROOM, DENSEST * len(content)))
         description = json.loads(arrays["description"].tobytes())

@@ -51,10 +51,12 @@ def spike_or_slab(slope, precision, slab_precision, spike_scale, odds, u):
     top = max(slab, left, right)
     slab, left, right = math.exp(slab - top), math.exp(left - top), math.exp(right - top)
     u *= slab + left + right
-    if u < slab:
-        return True, invert_mass(slope, precision + slab_precision, -math.inf, math.inf, u / slab)
-    if u < slab + left:
-        return False, invert_mass(slope + rise, precision, -math.inf, 0.0, (u - slab) / left)
+    if u < slab or left + right == 0.0:  # rounding may lead to a half without any mass
+        share = min(u / slab, 1.0)
+        return True, invert_mass(slope, precision + slab_precision, -math.inf, math.inf, share)
+    if u < slab + left or right == 0.0:
+        share = min((u - slab) / left, 1.0)
+        return False, invert_mass(slope + rise, precision, -math.inf, 0.0, share)
     share = min((u - slab - left) / right, 1.0)
     return False, invert_mass(slope - rise, precision, 0.0, math.inf, share)
 
