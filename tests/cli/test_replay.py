@@ -140,7 +140,7 @@ def test_a_file_that_unpacks_to_too_much_is_refused_and_read_on_request(tmp_path
     path.write_bytes(gzip.compress(b"reward,propensity\n" + b"1,0.5\n0,0.5\n" * 5000))
     refused = ask(path)
     assert refused.exit_code == 2
-    assert "--expansion 500" in refused.output
+    assert "--expansion 2000" in refused.output
     assert ask(path, "--policy", "logged", "--expansion", 1000).exit_code == 0
 
 
