@@ -27,48 +27,48 @@ def layout_of(sets):
 def test_of_disjoint_blocks_the_ones_are_levels_and_the_rest_sums_to_contexts():
     layout = layout_of(disjoint(one, 3) for one in contexts(9, np.random.default_rng(0)))
     assert np.flatnonzero(layout.is_level()).tolist() == [0, 3, 6]
-    assert [np.flatnonzero(row).tolist() for row in layout.directions()] == [[1, 4, 7], [2, 5, 8]]
-    assert layout.own_odds() == pytest.approx(np.log([6.0, 1.0, 1.0] * 3))
+    assert [np.flatnonzero(row).tolist() for row in layout.directions] == [[1, 4, 7], [2, 5, 8]]
+    assert layout.own_odds == pytest.approx(np.log([6.0, 1.0, 1.0] * 3))
 
 
 def test_a_level_stays_one_while_arms_are_excluded():
     sets = [disjoint(one, 3) for one in contexts(9, np.random.default_rng(0))]
     layout = layout_of([*sets, sets[0][:2], sets[1][1:], sets[2]])
     assert np.flatnonzero(layout.is_level()).tolist() == [0, 3, 6]
-    assert len(layout.directions()) == 2
+    assert len(layout.directions) == 2
 
 
 def test_a_hybrid_layout_has_common_columns_as_well():
     rng = np.random.default_rng(1)
     layout = layout_of(hybrid(one[1:], ARMS) for one in contexts(9, rng))
     assert not layout.is_level().any()  # it has no ones
-    rows = [np.flatnonzero(row).tolist() for row in layout.directions()]
+    rows = [np.flatnonzero(row).tolist() for row in layout.directions]
     assert rows == [[0], [1], [4, 6, 8], [5, 7, 9]]
     layout = layout_of(hybrid(one, ARMS) for one in contexts(9, rng))
     assert layout.is_constant()[0]
     assert np.flatnonzero(layout.is_level()).tolist() == [5, 8, 11]
-    assert layout.own_odds()[:3].tolist() == [NEVER] * 3
+    assert layout.own_odds[:3].tolist() == [NEVER] * 3
 
 
 def test_products_of_contexts_and_arms_are_features():
     rng = np.random.default_rng(2)
     layout = layout_of(shared(one[1:], ARMS, interactions=True) for one in contexts(5, rng))
-    assert [np.flatnonzero(row).tolist() for row in layout.directions()] == [[0], [1]]
-    assert np.flatnonzero(layout.own_odds()).tolist() == [0, 1]
+    assert [np.flatnonzero(row).tolist() for row in layout.directions] == [[0], [1]]
+    assert np.flatnonzero(layout.own_odds).tolist() == [0, 1]
 
 
 def test_indicators_of_products_beside_their_features_are_levels():
     layout = layout_of([np.hstack([np.eye(3), ARMS])])
     assert layout.is_level().tolist() == [True] * 3 + [False] * 2
-    assert layout_of([np.eye(3)]).own_odds() is None  # nothing to compare them with
+    assert layout_of([np.eye(3)]).own_odds is None  # nothing to compare them with
 
 
 def test_features_without_a_layout_are_features():
     rng = np.random.default_rng(3)
     layout = layout_of(rng.standard_normal((4, 5)) for _ in range(2))
     assert layout.is_plain()
-    assert layout.own_odds() is None
-    assert len(layout.directions()) == 0
+    assert layout.own_odds is None
+    assert len(layout.directions) == 0
     assert layout_of([np.ones((1, 3))]) is None  # one action says nothing
 
 

@@ -11,7 +11,9 @@ Contexts beside constants in blocks of their own are what ``disjoint`` and ``hyb
 """
 
 import math
-from typing import NamedTuple, Self
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -23,7 +25,8 @@ NEVER = -100.0  # log prior odds of a feature whose place the intercept takes
 UNSEEN, SEVERAL = -1, -2  # columns of no action so far, and columns of more than one
 
 
-class Layout(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Layout:
     """What the columns have been in all action sets with several actions so far."""
 
     arms: int  # number of actions in the first set
@@ -94,6 +97,7 @@ class Layout(NamedTuple):
         level: Bools = ~np.isnan(self.levels) & self.settled & ~self.is_constant()
         return level
 
+    @cached_property
     def own_odds(self) -> Floats | None:  # (d,)
         """Log prior odds of each feature beside those of its size, or None if all are alike.
 
@@ -109,6 +113,7 @@ class Layout(NamedTuple):
             odds[levels] = math.log(others)
         return odds if odds.any() else None
 
+    @cached_property
     def directions(self) -> Floats:  # (p, d)
         """Directions in which a parameter changes the rewards of all actions of a set alike, by
         what is the same for all of them in a round but differs between rounds.

@@ -30,14 +30,18 @@ def warn_of_outlier(
         return False
     size = math.sqrt(believed.energy / believed.rounds)
     base = believed.level if believed.centred else 0.0
-    thetas, _, weights = belief.particles()
     for decision, _, reward in outcomes:
+        if abs(reward - base) <= size:
+            continue
+        thetas, _, weights = belief.particles()
         level, origin = (0.0, 0.0) if common is None else common.at(decision.action)
         means = thetas @ (decision.action - origin)
         mean = float(weights @ means)
-        deviation = math.hypot(belief.noise(), math.sqrt(float(weights @ np.square(means - mean))))
-        surprise = abs(reward - level - mean) / deviation
-        if surprise > FAR and abs(reward - base) > size:
+        error, noise = abs(reward - level - mean), belief.noise()
+        if error <= FAR * noise:
+            continue
+        deviation = math.hypot(noise, math.sqrt(float(weights @ np.square(means - mean))))
+        if (surprise := error / deviation) > FAR:
             warnings.warn(
                 f"the reward of round {decision.round}, {reward:g}, is {surprise:.2g} standard "
                 "deviations from what was believed: check the reward, or give a larger noise; such "

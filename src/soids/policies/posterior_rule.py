@@ -202,8 +202,8 @@ class PosteriorRule(Rule[Mind]):
         noise = self._noise(evidence) if mind.belief is None else mind.belief.noise()
         seconds = math.inf if self.budget_ms is None else 0.001 * self.budget_ms
         layout = mind.layout
-        own_odds = None if layout is None else layout.own_odds()
-        directions = self._nothing if layout is None else layout.directions()
+        own_odds = None if layout is None else layout.own_odds
+        directions = self._nothing if layout is None else layout.directions
         rest, common = separated(evidence, directions)
         tuning = Tuning(self.eta, rate / noise, self.particles, self.sweeps, seconds, own_odds)
         is_same_model = mind.believed is None or mind.believed.centred == evidence.centred

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from soids.arrays import Bools, Floats
 from soids.evidence import Evidence
+from soids.gram import Gram
 
 ODDS = 20.0  # posterior odds of an intercept, from even ones, at which it enters
 CLEAR = 0.1  # the noise as a share of the rewards' variance, as if the actions explained the rest
@@ -72,12 +73,8 @@ def log_bayes_factor(evidence: Evidence) -> float:
         return 0.0
     penalty = CLEAR * trace / t
 
-    def precision(vector: Floats) -> Floats:
-        return gram.times(vector) + penalty * vector - t * float(mean @ vector) * mean
-
-    product = LinearOperator((len(mean), len(mean)), matvec=precision, dtype=np.float64)
     varied = np.where(constants(evidence), 0.0, mean)  # what never changes explains nothing else
-    along, theta = (cg(product, vector, maxiter=STEPS)[0] for vector in (varied, moment))
+    along, theta = solved(gram, penalty, t, mean, varied, moment)
     unexplained = max(energy - float(moment @ theta), 1e-12 * energy)
     degrees = t - 1.0
     variance = unexplained / degrees * (1.0 / t + float(varied @ along))
@@ -85,3 +82,19 @@ def log_bayes_factor(evidence: Evidence) -> float:
     wider = 1.0 + evidence.energy / t / variance  # the variance under the prior, over this one
     factor = math.log1p(square) - math.log1p(square / wider)
     return 0.5 * (t * factor - math.log(wider))
+
+
+def solved(
+    gram: Gram, penalty: float, rounds: float, mean: Floats, *vectors: Floats
+) -> list[Floats]:  # (d,) each
+    """Vectors times the inverse of the ridge regression's precision about the means."""
+    if gram.is_whole:
+        precision = gram.dense() - rounds * np.outer(mean, mean)
+        precision[np.diag_indices_from(precision)] += penalty
+        return list(np.linalg.solve(precision, np.column_stack(vectors)).T)
+
+    def times(vector: Floats) -> Floats:
+        return gram.times(vector) + penalty * vector - rounds * float(mean @ vector) * mean
+
+    product = LinearOperator((len(mean), len(mean)), matvec=times, dtype=np.float64)
+    return [cg(product, vector, maxiter=STEPS)[0] for vector in vectors]
