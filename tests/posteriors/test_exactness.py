@@ -120,9 +120,9 @@ def test_levels_of_arms_are_exact_beside_contexts_that_are_integrated_out(interc
     for menu in menus:
         layout = Layout.after(layout, Menu(np.asfortranarray(menu)))
     assert layout.is_level().tolist() == [True, False, True, False]
-    rest, common = separated(evidence_of(past), layout.directions())
+    rest, common = separated(evidence_of(past), layout.directions)
     assert common.directions.tolist() == [[0.0, 1.0, 0.0, 1.0]]
-    posterior, odds = Subset(4, sparsity=2, radius=2.0, noise=1.0), layout.own_odds()
+    posterior, odds = Subset(4, sparsity=2, radius=2.0, noise=1.0), layout.own_odds
     target = Target.of(rest, posterior.prior(rest)._replace(own_odds=odds), eta, rate)
     covariate = contexts[:, 1:] - contexts[:, 1:].mean() * intercept
     ridge = np.mean(covariate**2, axis=0)

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from forger import ROOM, changed, each, flipped, some
 from soids.cli import main as command
 from soids.experiments.folder import prepare
+from soids.simulation import store
 from soids.simulation.experiment import read_experiment
 from soids.simulation.store import Store, read_outcome
 from soids.simulation.worker import Post, perform
@@ -73,7 +74,8 @@ def verdict_on(path, content, folder, thoroughly):
             verdict = f"NAMELESS {error}"
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    if peak > max(20 * len(content), 2**26) + ROOM:  # a compressed file may be that dense
+    allowed = max(store.DENSEST * len(content), store.ROOM)
+    if peak > 2 * allowed + ROOM:  # the bytes that were unpacked, and the arrays made of them
         return f"MEMORY {peak:,} bytes for {len(content):,}"
     asked = [["table", folder]]
     if thoroughly:
