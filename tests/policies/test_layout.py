@@ -84,3 +84,12 @@ def test_a_constant_column_is_left_to_the_intercept(base):
     assert policy.evidence.centred == (base > 0.0)
     assert policy.inclusion()[0] == 0.0
     assert decision.action[1] == actions[:, 1].max()
+
+
+def test_a_first_set_without_all_arms_shows_no_blocks():
+    """Later sets have more arms; which columns are whose cannot be told by their number."""
+    rng = np.random.default_rng(3)
+    sets = [disjoint(rng.standard_normal(2), 4)[:3], disjoint(rng.standard_normal(2), 4)]
+    layout = layout_of([*sets, disjoint(rng.standard_normal(2), 4)])
+    layout.validate()
+    assert len(layout.directions) == 0

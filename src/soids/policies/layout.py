@@ -68,6 +68,8 @@ class Layout:
             levels[:] = np.nan
         if len(actions) == count:
             alike = alike and hold_the_same(actions, owners)
+        elif len(actions) > count:  # the first set had not all arms: no block is known for certain
+            owners, alike = np.full_like(owners, SEVERAL), False
         return cls(count, constants, levels, settled, common, owners, alike)
 
     def validate(self) -> None:
@@ -81,6 +83,9 @@ class Layout:
                 or np.abs(values[~np.isnan(values)]).max(initial=0) > LARGEST
             ):
                 raise ValueError("constants and levels must be values of columns")
+        widths = np.bincount(self.owners[self.owners >= 0], minlength=self.arms)
+        if self.alike and widths.any() and (widths != widths[0]).any():
+            raise ValueError("blocks that are alike must be of one size")
 
     def is_plain(self) -> bool:
         """Whether no column is anything in particular, which further sets do not change."""
